@@ -3,7 +3,7 @@
 
 use document::{Document, Identity, Outcome, Timing};
 use environment::{CoreType, Environment};
-use measure::arms::{Arm, Arms, NEEDED, Setup, Turns, measure};
+use measure::arms::{Arm, Arms, NEEDED, PairedRounds, Setup, measure};
 use measure::{CpuChoice, Earlier, Here, HostPlan, Probes, select};
 use places::host::{Executor, Interrupt};
 use record::{Failure, Payload, Record, abi};
@@ -148,7 +148,7 @@ impl Case {
     }
 }
 
-fn row<'d>(document: &'d Document, turns: &Turns) -> &'d document::Row {
+fn row<'d>(document: &'d Document, turns: &PairedRounds) -> &'d document::Row {
     document.row_alone(Table::get(), &turns.row).unwrap()
 }
 

@@ -30,8 +30,9 @@ fn counted(words: &[&str]) -> Option<Bill> {
 
 /// What a configuration of these steps takes.
 fn count(bill: &Bill, steps: &[usize]) -> f64 {
-    let is_it =
-        |known: &&attribution::bill::Configured| known.operation == bill.operation && known.steps == steps;
+    let is_it = |known: &&attribution::bill::MeasuredConfiguration| {
+        known.operation == bill.operation && known.steps == steps
+    };
     let found = bill.configurations.iter().find(is_it);
     found.unwrap_or_else(|| panic!("{steps:?} was not measured")).figure.unwrap().estimate
 }

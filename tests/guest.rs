@@ -8,8 +8,10 @@ mod skipped;
 use document::{Document, Outcome};
 use iced_x86::FlowControl;
 use linux::Kernel;
-use places::guest::{Accelerator, Boot, Booted, Exec, Exit, Interrupt, Limits, Machine, Said, Trouble, Work};
-use record::trace::{Step, Trace};
+use places::guest::{
+    Accelerator, Boot, Booted, Exec, Exit, Interrupt, Limits, Machine, ProgramOutput, Trouble, Work,
+};
+use record::trace::{Executed, Trace};
 use skipped::skipped;
 use std::path::Path;
 use std::sync::LazyLock;
@@ -43,7 +45,12 @@ fn limits(time: Duration) -> Limits {
 }
 
 /// Boots with these parameters, and tells what the guest says.
-fn boot_and_hear(kernel: &Kernel, parameters: &str, work: &Work, time: Duration) -> (Booted, Vec<Said>) {
+fn boot_and_hear(
+    kernel: &Kernel,
+    parameters: &str,
+    work: &Work,
+    time: Duration,
+) -> (Booted, Vec<ProgramOutput>) {
     let machine = Machine::new(Accelerator::Tcg, None);
     let (program, archive) = (&PROGRAM, &[]);
     let boot = Boot { machine: &machine, kernel, parameters, program, archive, work, seed: 7 };
@@ -104,17 +111,17 @@ fn a_guest_says_which_timer_ticks() {
 
 /// Where a plain instruction is not followed by the next one, nor by an exception's entry.
 fn gaps(trace: &Trace) -> Vec<String> {
-    let next = |step: &Step| {
+    let next = |step: &Executed| {
         let code = step.decode();
         let repeats = code.has_rep_prefix() || code.has_repne_prefix();
         (code.flow_control() == FlowControl::Next && !repeats).then(|| code.next_ip())
     };
-    let is_gap = |pair: &&[Step]| {
+    let is_gap = |pair: &&[Executed]| {
         let (step, then) = (&pair[0], &pair[1]);
         let faults = step.ring == 3 && then.ring == 0;
         next(step).is_some_and(|next| next != then.address && !faults)
     };
-    let in_words = |pair: &[Step]| format!("{:#x} then {:#x}", pair[0].address, pair[1].address);
+    let in_words = |pair: &[Executed]| format!("{:#x} then {:#x}", pair[0].address, pair[1].address);
     trace.steps.windows(2).filter(is_gap).map(in_words).collect()
 }
 
@@ -230,9 +237,10 @@ fn whatever_becomes_of_a_guest_ends_in_words() {
 }
 
 /// What a guest wrote to its standard error.
-fn errors(said: &[Said]) -> String {
-    let bytes =
-        said.iter().filter_map(|said| if let Said::Errors(bytes) = said { Some(bytes) } else { None });
+fn errors(said: &[ProgramOutput]) -> String {
+    let bytes = said
+        .iter()
+        .filter_map(|said| if let ProgramOutput::Errors(bytes) = said { Some(bytes) } else { None });
     String::from_utf8(bytes.flatten().copied().collect()).unwrap()
 }
 

@@ -3,7 +3,7 @@
 #![no_main]
 
 use attribution::anatomy::{Anatomy, Difference};
-use record::trace::{Step, Symbol, Trace};
+use record::trace::{Executed, Symbol, Trace};
 use libfuzzer_sys::{Corpus, fuzz_target};
 use linux::{Alternative, Kernel};
 use report::{Format, Kind, Selection, Style};
@@ -39,7 +39,7 @@ fuzz_target!(|data: &[u8]| -> Corpus {
 fn followed(data: &[u8]) {
     let steps = data.chunks(16).map(|chunk| {
         let at = |place: usize| chunk.get(place).copied().unwrap_or(0);
-        Step {
+        Executed {
             address: if at(0) & 0x80 == 0 { BASE + u64::from(at(0)) * 64 + u64::from(at(1)) } else { u64::from(at(1)) },
             ring: at(0) % 4,
             long: at(1) & 1 == 0,

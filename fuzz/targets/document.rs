@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::{Corpus, fuzz_mutator, fuzz_target, fuzzer_mutate};
-use compare::{Given, Run, Settings, compare};
+use compare::{SideRuns, Run, Settings, compare};
 use report::{Format, PageRun, Selection, Style, page, render, summary_of_row};
 use document::Document;
 use table::Table;
@@ -105,7 +105,7 @@ fn rendered(document: &Document, format: Format, style: &Style) -> String {
 /// Alone, and compared with itself.
 fn paged(document: &Document) {
     let run = || PageRun { name: "run".into(), document: document.clone(), compared: None };
-    let side = || Given {
+    let side = || SideRuns {
         label: "run".into(),
         runs: vec![Run::of(Table::get(), document, None)],
     };

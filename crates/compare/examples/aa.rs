@@ -9,7 +9,7 @@
 //! verdict.
 #![allow(clippy::unwrap_used)] // a tool for who works on kentry
 
-use compare::{Comparison, Given, Row, Run, Settings, Verdict, compare};
+use compare::{Comparison, Row, Run, Settings, SideRuns, Verdict, compare};
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
@@ -38,7 +38,7 @@ impl Order {
     ];
 
     /// The runs of both sides.
-    fn sides(self, runs: &[[Run; 2]], a_side: usize, random: &mut StdRng) -> [Given; 2] {
+    fn sides(self, runs: &[[Run; 2]], a_side: usize, random: &mut StdRng) -> [SideRuns; 2] {
         let mut taken: Vec<&[Run; 2]> = runs.iter().collect();
         if self == Order::Drawn {
             taken.shuffle(random);
@@ -53,7 +53,7 @@ impl Order {
         let of = |which: usize| {
             let taken = taken.iter().take(2 * a_side).enumerate();
             let runs = taken.filter(|(number, _)| side(*number) == which).map(|(_, run)| run[which].clone());
-            Given { label: String::new(), runs: runs.collect() }
+            SideRuns { label: String::new(), runs: runs.collect() }
         };
         [of(0), of(1)]
     }

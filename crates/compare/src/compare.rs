@@ -2,7 +2,7 @@
 
 use crate::comparison::{Comparison, Confounder, Row, RunHead, SCHEMA, Severity, Side, Summary, Verdict};
 use crate::pair::{self, Both, RowOfBoth};
-use crate::run::{Given, Paired, Run};
+use crate::run::{Paired, Run, SideRuns};
 use crate::settings::Settings;
 use crate::{boots, facts, gate, judge};
 use std::collections::BTreeSet;
@@ -10,7 +10,13 @@ use table::Table;
 
 /// Compares two sides. Of `history`, which may hold any kept runs, those count that differ from a run of a side in nothing that
 /// may be the cause of a difference; they tell how much rows vary from run to run, and nothing else.
-pub fn compare(table: &Table, base: &Given, new: &Given, history: &[Run], settings: &Settings) -> Comparison {
+pub fn compare(
+    table: &Table,
+    base: &SideRuns,
+    new: &SideRuns,
+    history: &[Run],
+    settings: &Settings,
+) -> Comparison {
     let (of_base, of_new) = (distinct(&base.runs), distinct(&new.runs));
     let given = Both::new(table, of_base.runs.clone(), of_new.runs.clone(), history);
     conclude(&given, [base, new], [&of_base, &of_new], settings)
@@ -20,8 +26,8 @@ pub fn compare(table: &Table, base: &Given, new: &Given, history: &[Run], settin
 /// how much runs vary. Each side is a run by [`Run::of_configuration`], because arms may be on different kinds of core. A row that no pair speaks of is compared as one of two runs.
 pub fn compare_pairs(
     table: &Table,
-    base: &Given,
-    new: &Given,
+    base: &SideRuns,
+    new: &SideRuns,
     pairs: &[Paired],
     settings: &Settings,
 ) -> Comparison {
@@ -32,7 +38,7 @@ pub fn compare_pairs(
 
 fn conclude(
     given: &Both,
-    [base, new]: [&Given; 2],
+    [base, new]: [&SideRuns; 2],
     [of_base, of_new]: [&Distinct; 2],
     settings: &Settings,
 ) -> Comparison {
@@ -118,7 +124,7 @@ fn confounders(given: &Both, [base, new]: [&Distinct; 2]) -> Vec<Confounder> {
     found
 }
 
-fn side(given: &Given, runs: &[&Run]) -> Side {
+fn side(given: &SideRuns, runs: &[&Run]) -> Side {
     let boots: BTreeSet<&Option<String>> = runs.iter().map(|run| &run.head.boot).collect();
     Side {
         label: given.label.clone(),

@@ -13,7 +13,7 @@ use crate::comparison::{Change, Row, Source, Unit, Variation, Verdict};
 use crate::fit::{Fit, fit_all};
 use crate::pair::{Figures, RowOfBoth, ToldBy};
 use crate::settings::Same;
-use crate::turns::Turns;
+use crate::turns::PairedChange;
 
 /// Of the changes that are told, so many are none, in the mean over comparisons.
 const FALSE_CHANGES: f64 = 0.05;
@@ -44,7 +44,7 @@ pub(crate) fn judge(pairs: &mut [RowOfBoth], same: &Same) {
         .into_iter()
         .zip(&figures)
         .map(|(fit, figures)| match &figures.turns {
-            Some(rank) => Turns::of(figures, rank).map(Basis::Turns),
+            Some(rank) => PairedChange::of(figures, rank).map(Basis::PairedChange),
             None => fit.map(|(fit, variation)| Basis::Runs(fit, variation)),
         })
         .collect();
@@ -85,12 +85,12 @@ enum Basis {
     /// The runs of both sides, and what is known of how runs vary.
     Runs(Fit, Variation),
     /// Rounds in turns.
-    Turns(Turns),
+    PairedChange(PairedChange),
 }
 
 /// A verdict, and the interval that it rests on.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Told {
+pub(crate) struct Judgement {
     pub verdict: Verdict,
     pub low: f64,
     pub high: f64,
@@ -104,7 +104,7 @@ impl Basis {
     fn means(&self) -> [f64; 2] {
         match self {
             Basis::Runs(fit, _) => fit.means,
-            Basis::Turns(turns) => turns.means(),
+            Basis::PairedChange(turns) => turns.means(),
         }
     }
 
@@ -112,7 +112,7 @@ impl Basis {
     fn p(&self) -> f64 {
         match self {
             Basis::Runs(fit, _) => fit.p(),
-            Basis::Turns(turns) => turns.p(),
+            Basis::PairedChange(turns) => turns.p(),
         }
     }
 
@@ -120,14 +120,14 @@ impl Basis {
     fn p_of_same(&self, margin: f64) -> f64 {
         match self {
             Basis::Runs(fit, _) => fit.p_of_same(margin),
-            Basis::Turns(turns) => turns.p_of_same(margin),
+            Basis::PairedChange(turns) => turns.p_of_same(margin),
         }
     }
 
-    fn told(&self, margin: f64, limits: [f64; 2]) -> Told {
+    fn told(&self, margin: f64, limits: [f64; 2]) -> Judgement {
         match self {
             Basis::Runs(fit, _) => fit.told(margin, limits),
-            Basis::Turns(turns) => turns.told(margin, limits),
+            Basis::PairedChange(turns) => turns.told(margin, limits),
         }
     }
 }
@@ -145,11 +145,11 @@ impl Fit {
         if error > 0.0 { self.student.above(room / error) } else { 1.0 }
     }
 
-    fn told(&self, margin: f64, limits: [f64; 2]) -> Told {
+    fn told(&self, margin: f64, limits: [f64; 2]) -> Judgement {
         let (change, error) = (self.change(), self.error());
         let (verdict, reach) = verdict(self, margin, limits);
         let t = if error > 0.0 { reach / error } else { 0.0 };
-        Told {
+        Judgement {
             verdict,
             low: change - reach,
             high: change + reach,
@@ -186,7 +186,9 @@ impl Judged<'_> {
         row.within_margin = told.low > -margin && told.high < margin;
         row.set_margin(margin, base);
         row.variation = Some(match change {
-            Basis::Turns(turns) => Variation { pairs: turns.pairs(), ..Variation::nothing(Source::Pairs) },
+            Basis::PairedChange(turns) => {
+                Variation { pairs: turns.pairs(), ..Variation::nothing(Source::Pairs) }
+            }
             Basis::Runs(fit, variation) => {
                 let is_open = row.verdict == Verdict::Inconclusive;
                 row.more_runs = is_open.then(|| fit.more_runs(margin, limits, Row::MANY)).flatten();

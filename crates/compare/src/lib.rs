@@ -32,5 +32,5 @@ pub use comparison::{
     Change, Comparison, Confounder, GateAnswer, GateInterval, GateResult, Row, RowGate, RowSide, RunHead,
     SCHEMA, Severity, Side, Source, Summary, Unit, Variation, Verdict,
 };
-pub use run::{Given, Paired, Run};
+pub use run::{Paired, Run, SideRuns};
 pub use settings::{Above, Gate, Inconclusive, InvalidSetting, Limit, On, Rows, Same, Settings};

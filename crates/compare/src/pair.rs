@@ -5,7 +5,7 @@ use crate::comparison::{Row, RowSide, Unit, Verdict};
 use crate::fit::Fit;
 use crate::model::Observation;
 use crate::prior::{BOOTS, Behaviour, TOLD, of_drift, of_levels};
-use crate::run::{Figure, Measured, Paired, Run};
+use crate::run::{Measured, Paired, Run, RunEstimate};
 use document::{Identity, Outcome, Path, Timing};
 use stats::SignedRank;
 use std::collections::BTreeSet;
@@ -153,7 +153,7 @@ impl<'a> Both<'a> {
         let mut boots = Boots::default();
         let mut observations = Vec::new();
         for (side, (runs, rows)) in [&self.base, &self.new].into_iter().zip(sides).enumerate() {
-            let found: Vec<(&Run, Figure)> = figures_of(runs, rows, unit);
+            let found: Vec<(&Run, RunEstimate)> = figures_of(runs, rows, unit);
             observations.extend(observe(&found, side, kind, &mut boots));
         }
         let of_group = |runs: &Vec<&Run>| {
@@ -178,7 +178,7 @@ impl<'a> Both<'a> {
     }
 }
 
-fn figures_of<'a>(runs: &[&'a Run], rows: &OfSide, unit: Unit) -> Vec<(&'a Run, Figure)> {
+fn figures_of<'a>(runs: &[&'a Run], rows: &OfSide, unit: Unit) -> Vec<(&'a Run, RunEstimate)> {
     let figure = |row: &&Measured| row.figures.get(&unit).copied().filter(|_| works(row));
     let all = runs.iter().zip(rows);
     all.filter_map(|(run, row)| Some((*run, row.as_ref().and_then(figure)?))).collect()
@@ -200,7 +200,7 @@ fn enters_the_kernel(table: &Table, example: &Measured, sides: &[&OfSide; 2]) ->
     example.entry != CALL.entry && !table.entry(&example.entry).is_some_and(is_instruction) && !stays()
 }
 
-fn observe(found: &[(&Run, Figure)], side: usize, kind: Kind, boots: &mut Boots) -> Vec<Observation> {
+fn observe(found: &[(&Run, RunEstimate)], side: usize, kind: Kind, boots: &mut Boots) -> Vec<Observation> {
     let mut estimates: Vec<f64> = found.iter().map(|(_, figure)| figure.estimate.abs()).collect();
     estimates.sort_by(f64::total_cmp);
     let cost = estimates.get(estimates.len() / 2).copied().unwrap_or(0.0);
@@ -209,7 +209,7 @@ fn observe(found: &[(&Run, Figure)], side: usize, kind: Kind, boots: &mut Boots)
     // A run without a time is far from those of the other side: this is the widest.
     let unknown = if side == 0 { f64::NEG_INFINITY } else { f64::INFINITY };
     let greatest = found.iter().map(|(_, figure)| figure.error).fold(0.0, f64::max);
-    let observation = |(run, figure): &(&Run, Figure)| {
+    let observation = |(run, figure): &(&Run, RunEstimate)| {
         let levels =
             if kind.enters_the_kernel { (of_levels(run.seconds) * cost).min(TOLD * greatest) } else { 0.0 };
         // Those that the run's own interval has in it count once.

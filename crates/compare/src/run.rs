@@ -15,7 +15,7 @@ const GREATEST: f64 = u64::MAX as f64;
 
 /// One side of a comparison, as it is given.
 #[derive(Debug, Clone, Default)]
-pub struct Given {
+pub struct SideRuns {
     /// What its user calls it.
     pub label: String,
     /// Its runs.
@@ -64,12 +64,12 @@ pub(crate) struct Measured {
     pub path: Option<Path>,
     /// Whether anything was found out about it.
     pub has_outcome: bool,
-    pub figures: BTreeMap<Unit, Figure>,
+    pub figures: BTreeMap<Unit, RunEstimate>,
 }
 
 /// An estimate of one run, and its standard error within this run.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Figure {
+pub(crate) struct RunEstimate {
     pub estimate: f64,
     pub error: f64,
 }
@@ -176,9 +176,9 @@ impl Measured {
     }
 
     fn of(row: &document::Row) -> Measured {
-        let cycles = row.core_cycles.and_then(|cost| Figure::of(cost.unitless()));
-        let ns = row.ns.and_then(|cost| Figure::of(cost.unitless()));
-        let instructions = row.instructions.and_then(|cost| Figure::of(cost.unitless()));
+        let cycles = row.core_cycles.and_then(|cost| RunEstimate::of(cost.unitless()));
+        let ns = row.ns.and_then(|cost| RunEstimate::of(cost.unitless()));
+        let instructions = row.instructions.and_then(|cost| RunEstimate::of(cost.unitless()));
         let figures = [(Unit::Cycles, cycles), (Unit::Ns, ns), (Unit::Instructions, instructions)];
         Measured {
             entry: row.entry.clone(),
@@ -195,9 +195,9 @@ impl Measured {
     }
 }
 
-impl Figure {
+impl RunEstimate {
     /// None of what is not finite, and of an interval that is wider than its estimate.
-    fn of(cost: stats::Cost<f64>) -> Option<Figure> {
+    fn of(cost: stats::Cost<f64>) -> Option<RunEstimate> {
         if !is_figure(&cost) {
             return None;
         }
@@ -205,6 +205,6 @@ impl Figure {
         let estimate = Some(cost.estimate).filter(is_sound)?;
         let ends = cost.ci_low.zip(cost.ci_high);
         let width = ends.map_or(0.0, |(low, high)| (high - low).abs());
-        Some(Figure { estimate, error: Some(width).filter(is_sound)? / 2.0 / TO_THE_END })
+        Some(RunEstimate { estimate, error: Some(width).filter(is_sound)? / 2.0 / TO_THE_END })
     }
 }

@@ -2,14 +2,14 @@
 //! how rounds are distributed.
 
 use crate::comparison::Verdict;
-use crate::judge::{Told, USUAL};
+use crate::judge::{Judgement, USUAL};
 use crate::pair::Figures;
 use crate::student::Student;
 use stats::SignedRank;
 
 /// The change of a row by its pairs.
 #[derive(Debug, Clone)]
-pub(crate) struct Turns {
+pub(crate) struct PairedChange {
     /// What the base costs.
     base: f64,
     /// Standard error of that, within its run.
@@ -17,12 +17,12 @@ pub(crate) struct Turns {
     rank: SignedRank,
 }
 
-impl Turns {
+impl PairedChange {
     /// None where something is not finite.
-    pub fn of(row: &Figures, rank: &SignedRank) -> Option<Turns> {
+    pub fn of(row: &Figures, rank: &SignedRank) -> Option<PairedChange> {
         let base = row.observations.iter().find(|o| o.side == 0)?;
         let is_sound = (base.figure + rank.difference()).is_finite() && base.error.is_finite();
-        is_sound.then(|| Turns { base: base.figure, error: base.error, rank: rank.clone() })
+        is_sound.then(|| PairedChange { base: base.figure, error: base.error, rank: rank.clone() })
     }
 
     pub fn pairs(&self) -> u64 {
@@ -49,7 +49,7 @@ impl Turns {
 
     /// The verdict by the tests, and an interval that agrees with it: at the confidence that decided where a change is told, at 95 % where
     /// this says no more than the verdict, or else at the confidence that did not suffice.
-    pub fn told(&self, margin: f64, [of_change, of_same]: [f64; 2]) -> Told {
+    pub fn told(&self, margin: f64, [of_change, of_same]: [f64; 2]) -> Judgement {
         let (low, high) = self.rank.interval(of_change);
         if self.p() <= of_change && (low > 0.0 || high < 0.0) {
             let verdict = if low > 0.0 { Verdict::Slower } else { Verdict::Faster };
@@ -70,9 +70,9 @@ impl Turns {
         }
     }
 
-    fn with(&self, verdict: Verdict, (low, high): (f64, f64), error: f64) -> Told {
+    fn with(&self, verdict: Verdict, (low, high): (f64, f64), error: f64) -> Judgement {
         let percent = self.in_percent((low, high), error);
-        Told { verdict, low, high, confidence: 1.0 - error, percent }
+        Judgement { verdict, low, high, confidence: 1.0 - error, percent }
     }
 
     /// The change in percent, and its interval by Fieller's theorem, an end at a time: each reaches as far as the pairs say, and the
@@ -115,10 +115,10 @@ mod tests {
     use super::*;
     use stats::Pair;
 
-    fn turns(differences: &[f64], shift: f64) -> Turns {
+    fn turns(differences: &[f64], shift: f64) -> PairedChange {
         let pair = |difference: &f64| Pair { base: 300.0, new: 300.0 + difference + shift };
         let rank = SignedRank::of(&differences.iter().map(pair).collect::<Vec<_>>()).unwrap();
-        Turns { base: 300.0, error: 0.3, rank }
+        PairedChange { base: 300.0, error: 0.3, rank }
     }
 
     #[test]
@@ -130,7 +130,7 @@ mod tests {
             for limits in [[0.05, 0.025], [0.0005, 0.0005], [0.00001, 0.00001]] {
                 for shift in (-60..=60).map(|step| f64::from(step) / 5.0) {
                     let turns = turns(&some[..pairs], shift);
-                    let Told { verdict, low, high, percent, confidence } = turns.told(margin, limits);
+                    let Judgement { verdict, low, high, percent, confidence } = turns.told(margin, limits);
                     let holds_nothing = low <= 0.0 && high >= 0.0;
                     let agrees = match verdict {
                         Verdict::Slower => low > 0.0 && turns.p() <= limits[0],

@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
 use compare::{
-    Comparison, Gate, GateAnswer, Given, On, Paired, Row as Compared, Run, Same, Settings, Severity, Source,
-    Unit, Verdict, compare, compare_pairs,
+    Comparison, Gate, GateAnswer, On, Paired, Row as Compared, Run, Same, Settings, Severity, SideRuns,
+    Source, Unit, Verdict, compare, compare_pairs,
 };
 use document::{CpuUse, Document, Identity, Machine, Measurement, Outcome, Path, Place, Row, Timing};
 use environment::{Environment, Guest, GuestBoot, GuestKernel};
@@ -51,9 +51,9 @@ fn document(id: u64, rows: Vec<Row>) -> Document {
     }
 }
 
-fn given(documents: &[Document]) -> Given {
+fn given(documents: &[Document]) -> SideRuns {
     let runs = documents.iter().map(|document| Run::of(Table::get(), document, None)).collect();
-    Given { label: "side".into(), runs }
+    SideRuns { label: "side".into(), runs }
 }
 
 fn with(settings: &Settings, base: &[Document], new: &[Document]) -> Comparison {
@@ -663,7 +663,7 @@ fn arms_on_two_kinds_of_core_have_their_rows_in_common() {
     let (fast, small) = (on(1, "performance", 300.0), on(2, "efficient", 400.0));
     let as_runs = between(std::slice::from_ref(&fast), std::slice::from_ref(&small));
     assert!(as_runs.refused, "rows of different cores");
-    let arm = |document: &Document| Given {
+    let arm = |document: &Document| SideRuns {
         label: "arm".into(),
         runs: vec![Run::of_configuration(Table::get(), document, None, &BTreeMap::new())],
     };
@@ -721,7 +721,7 @@ fn two_configurations_of_one_document_can_be_compared() {
     let side = |document: &Document, pti: &str| {
         let configuration = BTreeMap::from([("pti".to_string(), pti.to_string())]);
         let run = Run::of_configuration(Table::get(), document, None, &configuration);
-        Given { label: pti.into(), runs: vec![run.unkept()] }
+        SideRuns { label: pti.into(), runs: vec![run.unkept()] }
     };
     let found = compare(Table::get(), &side(&both, "off"), &side(&both, "on"), &[], &Settings::default());
     assert_eq!(found.rows.len(), 1);

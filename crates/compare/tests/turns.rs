@@ -2,7 +2,7 @@
 //! cover. Verdicts are those of [`compare_pairs`], over all rows together.
 #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
-use compare::{Comparison, Given, Paired, Run, Settings, Verdict, compare_pairs};
+use compare::{Comparison, Paired, Run, Settings, SideRuns, Verdict, compare_pairs};
 use document::{Document, Identity, Measurement, Row};
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
@@ -165,7 +165,7 @@ struct Found {
 }
 
 /// A run of an arm. What it says of itself is not what the verdicts are made of.
-fn side(id: u64) -> Given {
+fn side(id: u64) -> SideRuns {
     let cost = Cost::single(Cycles(300.0)).within(Cycles(299.0), Cycles(301.0));
     let row = |(entry, operation): (&table::Entry, &table::Operation)| Row {
         core_cycles: Some(cost),
@@ -178,7 +178,7 @@ fn side(id: u64) -> Given {
         results: Table::get().rows(Kernel::Linux).take(ROWS).map(row).collect(),
         ..Document::empty()
     };
-    Given { label: id.to_string(), runs: vec![Run::of(Table::get(), &document, None)] }
+    SideRuns { label: id.to_string(), runs: vec![Run::of(Table::get(), &document, None)] }
 }
 
 /// Three standard errors of a share of 0.05.

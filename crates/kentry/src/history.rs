@@ -1,6 +1,6 @@
 //! The kept runs that tell a comparison how much rows vary from run to run.
 
-use crate::input::{self, Kept};
+use crate::input::{self, KeptRuns};
 use compare::Run;
 use document::{Document, Place};
 use runs::{Head, Store};
@@ -55,14 +55,14 @@ impl Like {
 
 /// Reads kept runs, each once, however many comparisons ask for it.
 pub struct History<'a> {
-    kept: &'a Kept,
+    kept: &'a KeptRuns,
     /// By id; none of those that cannot be read or do not count.
     read: BTreeMap<String, Option<Run>>,
 }
 
 impl<'a> History<'a> {
     /// Of these kept runs.
-    pub fn new(kept: &'a Kept) -> History<'a> {
+    pub fn new(kept: &'a KeptRuns) -> History<'a> {
         History { kept, read: BTreeMap::new() }
     }
 

@@ -16,7 +16,7 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 /// A run that a command line names.
-pub struct Found {
+pub struct NamedRun {
     /// Its document.
     pub document: Document,
     /// What it is called: a kept run's name, a file's path; none of a kept run without a name, and of standard input.
@@ -26,7 +26,7 @@ pub struct Found {
 /// What a file holds, or a kept run.
 pub enum Saved {
     /// A run.
-    Run(Box<Found>),
+    Run(Box<NamedRun>),
     /// A bill.
     Bill(Box<Bill>),
     /// Followed paths.
@@ -35,11 +35,11 @@ pub enum Saved {
 
 /// The user's kept runs. The folder is listed once, when the first name is looked up: with thousands of runs that takes a while.
 #[derive(Default)]
-pub struct Kept {
+pub struct KeptRuns {
     listed: OnceCell<Option<(Store, Listed)>>,
 }
 
-impl Kept {
+impl KeptRuns {
     /// The folder and what it holds; none where the user has no folder.
     ///
     /// # Errors
@@ -57,7 +57,7 @@ impl Kept {
     ///
     /// # Errors
     /// As [`document()`].
-    pub fn run(&self, path: &Path) -> Result<Found, Error> {
+    pub fn run(&self, path: &Path) -> Result<NamedRun, Error> {
         match self.saved(path)? {
             Saved::Run(found) => Ok(*found),
             Saved::Bill(_) => Err(no_run(path, "a bill")),
@@ -105,10 +105,10 @@ impl Kept {
         Ok(ids)
     }
 
-    fn find(&self, name: &Name) -> Result<Found, Error> {
+    fn find(&self, name: &Name) -> Result<NamedRun, Error> {
         let (store, listed) = self.listed()?.ok_or_else(|| runs::Error::Unknown(name.clone()))?;
         let head = listed.find(name)?;
-        Ok(Found { document: of_head(store, head)?, name: head.name.clone() })
+        Ok(NamedRun { document: of_head(store, head)?, name: head.name.clone() })
     }
 }
 
@@ -118,7 +118,7 @@ impl Kept {
 /// # Errors
 /// [`Error::Input`], saying what is wrong with the file and where, or [`Error::Runs`].
 pub fn document(path: &Path) -> Result<Document, Error> {
-    Kept::default().run(path).map(|found| found.document)
+    KeptRuns::default().run(path).map(|found| found.document)
 }
 
 /// So many of the latest runs are read to find one that has what is looked for.
@@ -129,7 +129,7 @@ const LOOKED_AT: usize = 16;
 /// # Errors
 /// As [`document()`].
 pub fn latest_with(latest: &str, has: impl Fn(&Document) -> bool) -> Result<Option<Document>, Error> {
-    let kept = Kept::default();
+    let kept = KeptRuns::default();
     let mut newest = None;
     for before in 0..LOOKED_AT {
         let word = if before == 0 { latest.to_owned() } else { format!("{latest}~{before}") };
@@ -178,7 +178,7 @@ fn of_file(path: &Path) -> Result<Saved, Error> {
     }
     let document = document::load(&text).map_err(refused)?;
     let name = (!is_standard(path)).then(|| report::plain_os(path.as_os_str()));
-    Ok(Saved::Run(Box::new(Found { document, name })))
+    Ok(Saved::Run(Box::new(NamedRun { document, name })))
 }
 
 /// Whether a word means standard input.

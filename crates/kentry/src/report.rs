@@ -2,11 +2,11 @@
 
 use crate::error::Error;
 use crate::history::{Compared, History};
-use crate::input::{Found, Kept};
+use crate::input::{KeptRuns, NamedRun};
 use crate::messages::note;
 use crate::options::output::{Look, OutputArgs, formats};
 use clap::{Args, ValueHint};
-use compare::{Comparison, Given, Run, Settings};
+use compare::{Comparison, Run, Settings, SideRuns};
 use report::{Kind, MOST_RUNS, PageRun};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -38,8 +38,8 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode, Error> {
         let why = "a page of HTML is not for a terminal: name a file for it, such as -o report.html";
         return Err(Error::Usage(why.into()));
     }
-    let kept = Kept::default();
-    let found = args.files.iter().map(|file| kept.run(file)).collect::<Result<Vec<Found>, Error>>()?;
+    let kept = KeptRuns::default();
+    let found = args.files.iter().map(|file| kept.run(file)).collect::<Result<Vec<NamedRun>, Error>>()?;
     let comparisons = comparisons(&args.files, &found, &kept);
     let runs = args.files.iter().zip(found).zip(comparisons);
     let runs = runs.map(|((file, found), compared)| {
@@ -52,13 +52,13 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode, Error> {
 }
 
 /// Of each run with the first, as `kentry compare` makes it by itself of the two; none of the first.
-fn comparisons(files: &[PathBuf], found: &[Found], kept: &Kept) -> Vec<Option<Comparison>> {
+fn comparisons(files: &[PathBuf], found: &[NamedRun], kept: &KeptRuns) -> Vec<Option<Comparison>> {
     let mut history = History::new(kept);
-    let given = files.iter().zip(found).map(|(file, found)| Given {
+    let given = files.iter().zip(found).map(|(file, found)| SideRuns {
         label: report::plain_os(file.as_os_str()),
         runs: vec![Run::of(Table::get(), &found.document, found.name.as_deref())],
     });
-    let given: Vec<Given> = given.collect();
+    let given: Vec<SideRuns> = given.collect();
     let with_first = |number: usize| {
         let mut compared = Compared::default();
         compared.add(&found[0].document);

@@ -10,7 +10,7 @@ use crate::os::interrupts;
 use crate::saving::Saving;
 use crate::this_machine::{ThisMachine, drawn_seed, executor, measure_host, need_counter};
 use clap::{Args, ValueHint};
-use compare::published::{Parts, Place, Publication, Publications, Reproduction, Timed};
+use compare::published::{GuestKind, Parts, Publication, Publications, Reproduction, Timed};
 use document::{Document, Row};
 use environment::Environment;
 use measure::guest::GuestPlan;
@@ -232,7 +232,7 @@ fn time_loops(
 
 /// None where the lab has nothing that stands for the publication.
 fn in_lab(publication: &Publication, interrupt: &Interrupt) -> Result<Option<Document>, Error> {
-    let (entry, operation, set) = publication.wants(Place::Lab, Table::get());
+    let (entry, operation, set) = publication.wants(GuestKind::Lab, Table::get());
     if entry.is_empty() {
         note(&format!("the lab has nothing that stands for {}", publication.name));
         return Ok(None);
@@ -259,7 +259,7 @@ fn in_guests(
     args: &ReproduceArgs,
     interrupt: &Interrupt,
 ) -> Result<Option<Document>, Error> {
-    let (entry, operation, set) = publication.wants(Place::Linux, Table::get());
+    let (entry, operation, set) = publication.wants(GuestKind::Linux, Table::get());
     if entry.is_empty() {
         note(&format!("no guest stands for anything of {}", publication.name));
         return Ok(None);

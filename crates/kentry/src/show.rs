@@ -1,7 +1,7 @@
 //! `kentry show`: saved runs, bills and anatomies, in any format.
 
 use crate::error::Error;
-use crate::input::{Kept, Saved};
+use crate::input::{KeptRuns, Saved};
 use crate::options::output::{Look, OutputArgs, formats};
 use crate::options::rows::RowArgs;
 use clap::{Args, ValueHint};
@@ -43,7 +43,7 @@ pub fn run(args: &ShowFileArgs) -> Result<ExitCode, Error> {
         let what = if format == Format::Svg { "a picture" } else { format.name() };
         return Err(Error::Usage(format!("several documents can be shown as text alone, not as {what}")));
     }
-    let kept = Kept::default();
+    let kept = KeptRuns::default();
     let saved = args.files.iter().map(|file| prepared(kept.saved(file)?, file, args));
     let saved = saved.collect::<Result<Vec<_>, Error>>()?;
     let look = args.look();

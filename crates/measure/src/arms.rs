@@ -5,10 +5,10 @@
 use crate::Error;
 use crate::around::{Around, Here};
 use crate::conclude::{Facts, Measured, Probes, conclude_together};
-use crate::course::{Course, MOST_ROUNDS, Part};
+use crate::course::{Course, MOST_ROUNDS, TimeSlice};
 use crate::cpus::groups;
 use crate::described::describe;
-use crate::drive::{Measurer, Progress, Taken, drive};
+use crate::drive::{Measurer, Progress, RoundTaken, drive};
 use crate::plan::HostPlan;
 use crate::row::{Row, TableRow};
 use crate::schedule::Wanted;
@@ -57,12 +57,12 @@ pub struct Arms {
     /// Of each arm: what a reader must know of its rounds, in words.
     pub remarks: Vec<Vec<String>>,
     /// Which rounds were taken together: of each row, in the plan's order.
-    pub turns: Vec<Turns>,
+    pub turns: Vec<PairedRounds>,
 }
 
 /// The turns of a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Turns {
+pub struct PairedRounds {
     /// Which row: its entry and operation, alone.
     pub row: Identity,
     /// Of each turn, in order of time, and of each arm: the place of its round in the `rounds` of that arm's row; none if it has no
@@ -73,7 +73,7 @@ pub struct Turns {
 impl Arms {
     /// What two arms cost in those turns of a row in which the rounds of both were kept, in core cycles and in order of time. Empty where core
     /// cycles are not known.
-    pub fn pairs(&self, turns: &Turns, base: usize, new: usize) -> Vec<Pair> {
+    pub fn pairs(&self, turns: &PairedRounds, base: usize, new: usize) -> Vec<Pair> {
         let cost = |arm: usize, places: &[Option<usize>]| {
             let document = self.documents.get(arm)?;
             document.measurement.cycles_per_tick?;
@@ -115,7 +115,7 @@ pub fn measure<'a>(
     let row = |row: &TableRow<'a>| Row::new(*row, Counter::Time, BTreeMap::new());
     let mut rows: Vec<Row> = arms.iter().flat_map(|_| plan.rows.iter().map(row)).collect();
     let lookout = Lookout::new(&group, &here.environment, &here.earlier.alone, abi::REQUEST_ASK);
-    let part = Part { number: 0, of: 1, begin: around.begin };
+    let part = TimeSlice { number: 0, of: 1, begin: around.begin };
     let surveys = arms.iter().any(|arm| arm.cpu.is_none());
     let lookout = lookout.ok_or_else(Error::no_cpu)?;
     let course = Course::new(plan, lookout, here.interrupt.clone(), part, scout, surveys);
@@ -151,7 +151,7 @@ fn group(plan: &HostPlan, arms: &[Arm], cpus: &BTreeMap<usize, CoreType>) -> BTr
 type Begun = Vec<Option<f64>>;
 
 /// Finds the rounds of a row in the documents, by when they were begun.
-fn places(documents: &[Document], row: TableRow, begun: &[Begun]) -> Turns {
+fn places(documents: &[Document], row: TableRow, begun: &[Begun]) -> PairedRounds {
     let row = Identity::of(row);
     let at_ms = |document| Some(&*Document::row_alone(document, Table::get(), &row)?.rounds.at_ms);
     let lines: Vec<&[f64]> = documents.iter().map(|document| at_ms(document).unwrap_or_default()).collect();
@@ -160,7 +160,7 @@ fn places(documents: &[Document], row: TableRow, begun: &[Begun]) -> Turns {
         lines.binary_search_by(|line| line.total_cmp(&at_ms)).ok()
     };
     let places = begun.iter().map(|begun| begun.iter().zip(&lines).map(place).collect()).collect();
-    Turns { row, places }
+    PairedRounds { row, places }
 }
 
 /// What a schedule knows of a row in all arms.
@@ -283,7 +283,7 @@ impl<'a> SideBySide<'a> {
     }
 
     /// The round of one arm in a turn.
-    fn take(&mut self, rows: &[Row], turn: &Turn, arm: usize) -> Option<Taken> {
+    fn take(&mut self, rows: &[Row], turn: &Turn, arm: usize) -> Option<RoundTaken> {
         let row = rows.get(turn.row)?.row;
         let at = self.course.at(self.scout);
         let of = self.arms.get_mut(arm)?;
@@ -291,7 +291,7 @@ impl<'a> SideBySide<'a> {
         if let Some(begun) = self.turns.get_mut(turn.row).and_then(|turns| turns.last_mut()?.get_mut(arm)) {
             *begun = Some(at);
         }
-        Some(Taken { row: arm * self.count + turn.row, at, answer })
+        Some(RoundTaken { row: arm * self.count + turn.row, at, answer })
     }
 
     /// Remembers an arm whose command chose another CPU.
@@ -306,7 +306,7 @@ impl<'a> SideBySide<'a> {
 }
 
 impl Measurer for SideBySide<'_> {
-    fn next(&mut self, rows: &[Row]) -> Option<Taken> {
+    fn next(&mut self, rows: &[Row]) -> Option<RoundTaken> {
         loop {
             if self.course.is_interrupted() {
                 return None;

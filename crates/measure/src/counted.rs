@@ -3,7 +3,7 @@
 
 use crate::conclude::{Facts, Probes, conclude};
 use crate::described::describe;
-use crate::drive::{Answer, Measurer, Progress, Taken, drive};
+use crate::drive::{Answer, Measurer, Progress, RoundTaken, drive};
 use crate::row::{Row, TableRow};
 use crate::schedule;
 use crate::{Earlier, Error};
@@ -134,7 +134,7 @@ impl Counted<'_> {
 }
 
 impl Measurer for Counted<'_> {
-    fn next(&mut self, rows: &[Row]) -> Option<Taken> {
+    fn next(&mut self, rows: &[Row]) -> Option<RoundTaken> {
         if self.is_interrupted() {
             return None;
         }
@@ -144,7 +144,7 @@ impl Measurer for Counted<'_> {
         let at = self.elapsed().as_secs_f64();
         let answer = self.answer(row);
         // The interrupt ended the probe, too; its failure says nothing about the entry.
-        (!self.is_interrupted()).then_some(Taken { row: index, at, answer })
+        (!self.is_interrupted()).then_some(RoundTaken { row: index, at, answer })
     }
 
     fn progress<'r>(&self, row: TableRow<'r>) -> Option<Progress<'r>> {

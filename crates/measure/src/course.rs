@@ -33,7 +33,7 @@ pub const MOST_ROUNDS: usize = 1 << 17;
 
 /// Which part of the measurement's time a course has.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Part {
+pub(crate) struct TimeSlice {
     pub number: u32,
     pub of: u32,
     /// When the measurement began, by the executor.
@@ -45,7 +45,7 @@ pub(crate) struct Course {
     pub lookout: Lookout,
     schedule: Schedule,
     interrupt: Interrupt,
-    part: Part,
+    part: TimeSlice,
     /// When this part began.
     start: Duration,
     longest: Duration,
@@ -59,7 +59,7 @@ impl Course {
         plan: &HostPlan,
         mut lookout: Lookout,
         interrupt: Interrupt,
-        part: Part,
+        part: TimeSlice,
         executor: &mut dyn Executor,
         surveys: bool,
     ) -> Course {

@@ -6,7 +6,7 @@ use record::{Failure, Record};
 
 /// One round of one row.
 #[derive(Debug)]
-pub struct Taken {
+pub struct RoundTaken {
     /// The row's index in the plan.
     pub row: usize,
     /// When it was begun, in seconds of the measurement.
@@ -42,7 +42,7 @@ pub struct Progress<'a> {
 /// A source of rounds.
 pub trait Measurer {
     /// The next round. The measurer chooses the row by what is still needed; `None` when the measurement is over.
-    fn next(&mut self, rows: &[Row]) -> Option<Taken>;
+    fn next(&mut self, rows: &[Row]) -> Option<RoundTaken>;
 
     /// Called when the row with this index has taken its round, so that the next one can be chosen by it. A place that is never
     /// shared has nothing to look at.
@@ -76,10 +76,10 @@ mod tests {
     use table::{Kernel, Table};
 
     /// Rounds that are there before they are asked for.
-    struct Tape(Vec<Taken>);
+    struct Tape(Vec<RoundTaken>);
 
     impl Measurer for Tape {
-        fn next(&mut self, _rows: &[Row]) -> Option<Taken> {
+        fn next(&mut self, _rows: &[Row]) -> Option<RoundTaken> {
             self.0.pop()
         }
     }
@@ -91,7 +91,7 @@ mod tests {
     }
 
     impl Measurer for Watched {
-        fn next(&mut self, rows: &[Row]) -> Option<Taken> {
+        fn next(&mut self, rows: &[Row]) -> Option<RoundTaken> {
             self.tape.next(rows)
         }
 
@@ -106,8 +106,8 @@ mod tests {
         }
     }
 
-    fn ending(row: usize, why: &str) -> Taken {
-        Taken { row, at: 0.0, answer: Answer::Ended(Outcome::Refused, why.into()) }
+    fn ending(row: usize, why: &str) -> RoundTaken {
+        RoundTaken { row, at: 0.0, answer: Answer::Ended(Outcome::Refused, why.into()) }
     }
 
     fn rows() -> Vec<Row<'static>> {

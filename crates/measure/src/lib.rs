@@ -28,7 +28,7 @@ pub use conclude::{Facts, Probes, recompute};
 pub use counted::{CountedPlan, CountedSetup, count, counted_request};
 pub use course::MOST_ROUNDS;
 pub use document::Counter;
-pub use drive::{Answer, Measurer, Progress, Taken, drive};
+pub use drive::{Answer, Measurer, Progress, RoundTaken, drive};
 pub use earlier::Earlier;
 pub use error::Error;
 pub use linux::{Setup, measure};

@@ -4,10 +4,10 @@
 use crate::Error;
 use crate::around::{Around, Here};
 use crate::conclude::conclude;
-use crate::course::{Course, MOST_ROUNDS, Part};
+use crate::course::{Course, MOST_ROUNDS, TimeSlice};
 use crate::cpus::groups;
 use crate::described::describe;
-use crate::drive::{Measurer, Progress, Taken, drive};
+use crate::drive::{Measurer, Progress, RoundTaken, drive};
 use crate::plan::HostPlan;
 use crate::row::{Row, TableRow};
 use crate::scout::Lookout;
@@ -45,7 +45,7 @@ pub fn measure<'a>(
 
     let mut rows = Vec::new();
     for (number, group) in groups.iter().enumerate() {
-        let part = Part { number: number as u32, of: groups.len() as u32, begin: around.begin };
+        let part = TimeSlice { number: number as u32, of: groups.len() as u32, begin: around.begin };
         let mut of_group = rows_of(plan, group, groups.len() > 1);
         let lookout =
             Lookout::new(group, &here.environment, &here.earlier.alone, parent).ok_or_else(Error::no_cpu)?;
@@ -82,7 +82,7 @@ struct Linux<'a> {
 }
 
 impl Measurer for Linux<'_> {
-    fn next(&mut self, rows: &[Row]) -> Option<Taken> {
+    fn next(&mut self, rows: &[Row]) -> Option<RoundTaken> {
         if self.course.is_interrupted() {
             return None;
         }
@@ -99,7 +99,7 @@ impl Measurer for Linux<'_> {
         };
         let at = self.course.at(self.executor);
         let answer = self.course.take(self.executor, row.row, cpu, &request)?;
-        Some(Taken { row: index, at, answer })
+        Some(RoundTaken { row: index, at, answer })
     }
 
     fn look(&mut self, rows: &mut [Row], index: usize) {

@@ -55,7 +55,7 @@ pub struct Row<'a> {
 /// Keeps one of so many.
 struct Sieve {
     stride: usize,
-    /// Taken since the beginning, kept or not.
+    /// RoundTaken since the beginning, kept or not.
     taken: usize,
 }
 

@@ -14,7 +14,7 @@ pub struct Trace {
     /// The operation's id.
     pub operation: u16,
     /// What was executed: from the first instruction that the entry has and its control has not, to the last one.
-    pub steps: Vec<Step>,
+    pub steps: Vec<Executed>,
     /// How many more steps there are than the row counts: as many as the control has in their place, and an instruction that faulted,
     /// which began but did not complete. The row's count is the steps less these.
     pub control: usize,
@@ -22,7 +22,7 @@ pub struct Trace {
 
 /// An executed instruction.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Step {
+pub struct Executed {
     /// Its address.
     pub address: u64,
     /// The ring that executed it: 0 or 3.
@@ -33,7 +33,7 @@ pub struct Step {
     pub bytes: Vec<u8>,
 }
 
-impl Step {
+impl Executed {
     /// The instruction; an invalid one where its bytes are none, and of length 0 where there are no bytes.
     pub fn decode(&self) -> Instruction {
         let bits = if self.long { 64 } else { 32 };

@@ -6,7 +6,7 @@
 mod compared;
 mod sample;
 
-use compare::{Comparison, Given, Run, Settings, compare};
+use compare::{Comparison, Run, Settings, SideRuns, compare};
 use document::{Document, Outcome};
 use report::{Format, MOST_RUNS, PageRun, Selection, Style, answer, comparison, page, refusal};
 use table::Table;
@@ -17,7 +17,7 @@ fn run(name: &str, document: Document) -> PageRun {
 
 /// Two runs, compared.
 fn pair(base: Document, new: Document) -> [PageRun; 2] {
-    let given = |document: &Document| Given {
+    let given = |document: &Document| SideRuns {
         label: "label".into(),
         runs: vec![Run::of(Table::get(), document, Some("name"))],
     };

@@ -163,13 +163,13 @@ pub struct Closed {
     pub why: String,
     /// What is true instead where the kernel was booted with a parameter.
     #[serde(default)]
-    pub given: Option<Given>,
+    pub given: Option<BootedWith>,
 }
 
 /// A parameter that rules out a part of a cause.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Given {
+pub struct BootedWith {
     /// As it stands on the command line: `syscall.x32=y`.
     pub parameter: String,
     /// Why, in words, where it was given.
@@ -315,7 +315,7 @@ pub struct Table {
     #[serde(rename = "switch", default)]
     pub switches: Vec<Switch>,
     /// What their settings stand for in Linux.
-    #[serde(rename = "step", default)]
+    #[serde(rename = "origin", default)]
     pub origins: Vec<Origin>,
     /// What kernels have of them.
     #[serde(rename = "profile", default)]

@@ -55,7 +55,7 @@ impl Table {
     pub(crate) fn check_origins(&self) -> Result<(), String> {
         let mut ends = BTreeMap::new();
         for origin in &self.origins {
-            let wrong = |what: &str| Err(format!("step {}: {what}", origin.set));
+            let wrong = |what: &str| Err(format!("origin of {}: {what}", origin.set));
             let step = Setting::try_from(origin.set.clone());
             let is_setting = step.is_ok_and(|step| self.check_step(&step).is_ok());
             if !is_setting && self.switch(&origin.set).is_none() {
@@ -106,10 +106,10 @@ mod tests {
         };
         let version = |text: &str| Some(text.to_owned());
         assert_eq!(rows("verw=on"), [(version("5.2"), version("6.7")), (version("6.8"), None)]);
-        let why = "entries.toml: step verw=on: a row begins before the one above it has ended";
+        let why = "entries.toml: origin of verw=on: a row begins before the one above it has ended";
         assert_eq!(refused("until = \"6.7\"\n", ""), why);
         assert_eq!(refused("until = \"6.7\"", "until = \"6.10\""), why, "6.10 is later than 6.8");
-        let why = "entries.toml: step verw=on: since and until are not two versions of Linux in order";
+        let why = "entries.toml: origin of verw=on: since and until are not two versions of Linux in order";
         assert_eq!(refused("until = \"6.7\"", "until = \"5.1\""), why);
         assert_eq!(refused("until = \"6.7\"", "until = \"6\""), why);
     }

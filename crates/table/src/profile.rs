@@ -304,7 +304,7 @@ mod tests {
         let choice = refused("[profile.choices]\n", "[profile.choices]\n\"smep=off\" = \"?\"\n");
         assert!(choice.ends_with("it has a choice smep=off, and is otherwise"), "{choice}");
         let origin = refused("set = \"pti=trampoline\"", "set = \"pti=door\"");
-        assert_eq!(origin, "entries.toml: step pti=door: it is no step");
+        assert_eq!(origin, "entries.toml: origin of pti=door: it is no step");
         let levels = refused("levels = [\"off\", \"trampoline\"", "levels = [\"off\", \"door\"");
         assert_eq!(
             levels,

@@ -3,7 +3,7 @@
 use crate::anatomy::functions;
 use crate::anatomy::symbols::Symbols;
 use iced_x86::{FlowControl, Instruction};
-use record::trace::Step;
+use record::trace::Executed;
 
 /// A call that has not returned.
 struct Frame {
@@ -32,7 +32,7 @@ pub(crate) struct InCall {
 
 impl Calls {
     /// The calls of a whole path.
-    pub fn of(steps: &[Step], decoded: &[Instruction], symbols: &Symbols) -> Vec<InCall> {
+    pub fn of(steps: &[Executed], decoded: &[Instruction], symbols: &Symbols) -> Vec<InCall> {
         let mut calls = Calls { frames: Vec::new(), made: 0, way: 0 };
         let mut all = Vec::with_capacity(steps.len());
         for (place, step) in steps.iter().enumerate() {
@@ -53,7 +53,7 @@ impl Calls {
     }
 
     /// From one step to the next.
-    fn go(&mut self, last: &Step, instruction: &Instruction, step: &Step, symbols: &Symbols) {
+    fn go(&mut self, last: &Executed, instruction: &Instruction, step: &Executed, symbols: &Symbols) {
         let next = last.address.wrapping_add(instruction.len() as u64);
         match instruction.flow_control() {
             _ if last.ring != step.ring => {

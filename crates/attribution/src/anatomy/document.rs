@@ -34,7 +34,7 @@ pub struct Document {
 #[serde(deny_unknown_fields)]
 pub struct Followed {
     /// What was booted.
-    pub configuration: Configuration,
+    pub configuration: BootedConfiguration,
     /// What the row costs by the counter, in instructions: the entry less its control. Null where it was not counted.
     pub counted: Option<u64>,
     /// How many more instructions the path has than the row counts: as many as the control has in their place, and those that faulted,
@@ -49,7 +49,7 @@ pub struct Followed {
 /// What was booted.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Configuration {
+pub struct BootedConfiguration {
     /// Release of the kernel: `6.1.0-56-cloud-amd64`.
     pub release: String,
     /// The file that it was read from.
@@ -66,9 +66,9 @@ pub struct Configuration {
     pub seed: u64,
 }
 
-impl Configuration {
+impl BootedConfiguration {
     /// Whether another is of the same kernel.
-    pub fn has_kernel_of(&self, other: &Configuration) -> bool {
+    pub fn has_kernel_of(&self, other: &BootedConfiguration) -> bool {
         (&self.release, &self.file) == (&other.release, &other.file)
     }
 
@@ -95,7 +95,7 @@ fn words_of(name: &str, value: &str) -> &'static str {
 impl Followed {
     /// A path with what the counter says of the same row.
     pub fn new(
-        configuration: Configuration,
+        configuration: BootedConfiguration,
         counted: Option<u64>,
         control: u64,
         anatomy: Anatomy,

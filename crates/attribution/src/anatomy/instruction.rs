@@ -31,7 +31,7 @@ pub struct Instruction {
     /// As the GNU assembler writes it, with symbols of the kernel instead of addresses.
     pub text: String,
     /// The function that it is in; null where no symbol covers it.
-    pub function: Option<Place>,
+    pub function: Option<Location>,
     /// How many calls of the kernel's functions have not returned, counted from the entry: 0 in the entry's own code.
     pub depth: u32,
     /// What it belongs to.
@@ -46,7 +46,7 @@ pub struct Instruction {
 /// A place in a function.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Place {
+pub struct Location {
     /// The function's name.
     pub name: String,
     /// How many bytes behind its beginning.

@@ -2,7 +2,7 @@
 
 use crate::anatomy::calls::InCall;
 use crate::anatomy::functions::Region;
-use crate::anatomy::{Confidence, Part, Place};
+use crate::anatomy::{Confidence, Location, Part};
 use iced_x86::Instruction;
 use std::ops::RangeInclusive;
 
@@ -10,7 +10,7 @@ use std::ops::RangeInclusive;
 pub(crate) struct Node {
     pub ring: u8,
     pub code: Instruction,
-    pub place: Option<Place>,
+    pub place: Option<Location>,
     pub call: InCall,
     /// Whether it stands in code that boot may have replaced.
     pub is_alternative: bool,

@@ -1,6 +1,6 @@
 //! Names of the kernel's addresses, in one boot.
 
-use crate::anatomy::Place;
+use crate::anatomy::Location;
 use record::trace::Symbol;
 use std::collections::BTreeMap;
 
@@ -48,19 +48,19 @@ impl Symbols {
     }
 
     /// The function, or other name, that covers an address.
-    pub fn place(&self, address: u64) -> Option<Place> {
+    pub fn place(&self, address: u64) -> Option<Location> {
         let (start, name) = self.names.range(..=address).next_back()?;
         let offset = address - start;
         let is_covered = IMAGE.contains(&address) && offset < LONGEST && !is_marker(name);
-        is_covered.then(|| Place { name: name.clone(), offset })
+        is_covered.then(|| Location { name: name.clone(), offset })
     }
 
     /// What stands in an instruction's text for an address of the kernel: `do_syscall_64`, `__rcu_read_lock+0x1d`. Without a symbol,
     /// the address that the kernel's file gives, so that the texts of two boots are the same.
     pub fn text(&self, address: u64) -> Option<String> {
         Some(match self.place(address) {
-            Some(Place { name, offset: 0 }) => name,
-            Some(Place { name, offset }) => format!("{name}+{offset:#x}"),
+            Some(Location { name, offset: 0 }) => name,
+            Some(Location { name, offset }) => format!("{name}+{offset:#x}"),
             None if IMAGE.contains(&address) => format!("{:#x}", self.linked(address)),
             None => return None,
         })

@@ -7,10 +7,10 @@ use crate::anatomy::features;
 use crate::anatomy::functions::{self, Region};
 use crate::anatomy::path::{Node, Path};
 use crate::anatomy::symbols::Symbols;
-use crate::anatomy::{Anatomy, Confidence, Instruction, Part, Place, entry, patterns};
+use crate::anatomy::{Anatomy, Confidence, Instruction, Location, Part, entry, patterns};
 use iced_x86::{Decoder, DecoderOptions};
 use linux::{Alternative, Kernel};
-use record::trace::{Step, Symbol, Trace};
+use record::trace::{Executed, Symbol, Trace};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::rc::Rc;
@@ -67,7 +67,7 @@ fn hexadecimal(bytes: &[u8]) -> String {
 impl Path {
     /// The instructions with what the kernel's own tables say of them.
     fn of(trace: &Trace, symbols: &Symbols, kernel: &Kernel) -> Path {
-        let decoded: Vec<_> = trace.steps.iter().map(Step::decode).collect();
+        let decoded: Vec<_> = trace.steps.iter().map(Executed::decode).collect();
         let calls = Calls::of(&trace.steps, &decoded, symbols);
         let alternatives = Alternatives::of(&kernel.alternatives);
         let mut regions = Regions::default();
@@ -137,7 +137,7 @@ impl Path {
 fn jumps_over(
     code: &iced_x86::Instruction,
     found: &[&Alternative],
-    place: Option<&Place>,
+    place: Option<&Location>,
     symbols: &Symbols,
 ) -> bool {
     let put_there = found.iter().any(|one| features::brings_jump(one));

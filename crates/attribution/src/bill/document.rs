@@ -54,7 +54,7 @@ pub struct Bill {
     /// What a Linux costs and what of that is explained here; null where none was given.
     pub there: Option<There>,
     /// Every configuration that was measured, in the order of the plan.
-    pub configurations: Vec<Configured>,
+    pub configurations: Vec<MeasuredConfiguration>,
 }
 
 /// One step's line.
@@ -105,7 +105,7 @@ pub struct There {
     /// Why there is no figure, in words; null where there is.
     pub why: Option<String>,
     /// What explains it, in the order of the path.
-    pub parts: Vec<Part>,
+    pub parts: Vec<ExplainedPart>,
     /// The sum of the parts: what the whole costs, but for what medians of parts differ from the median of the whole. Null where the
     /// whole was not measured.
     pub explained: Option<Figure>,
@@ -119,9 +119,9 @@ pub struct There {
 
 /// A part of what explains a Linux's cost.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Part {
+pub struct ExplainedPart {
     /// What it is.
-    pub kind: PartKind,
+    pub kind: ExplainedKind,
     /// For readers: `crossing by the hardware`, `pti=on`.
     pub what: String,
     /// What it costs here; null where it was not measured.
@@ -133,7 +133,7 @@ pub struct Part {
 /// What a part is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum PartKind {
+pub enum ExplainedKind {
     /// The bare entry with an unknown call number.
     Crossing,
     /// A step of the profile, alone.
@@ -152,7 +152,7 @@ pub enum PartKind {
 
 /// One configuration and what came of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Configured {
+pub struct MeasuredConfiguration {
     /// Name of the operation.
     pub operation: String,
     /// The steps that are in it, by their place in `lines`.

@@ -1,6 +1,6 @@
 //! From measured rows to the bill.
 
-use crate::bill::document::{Bill, Configured, Line, SCHEMA, State};
+use crate::bill::document::{Bill, Line, MeasuredConfiguration, SCHEMA, State};
 use crate::bill::measured::Measured;
 use crate::bill::parts::FEW;
 use crate::bill::plan::{Combination, Plan, less};
@@ -116,9 +116,9 @@ impl Plan {
         State::Measured
     }
 
-    fn configured(&self, measured: &Measured) -> Vec<Configured> {
+    fn configured(&self, measured: &Measured) -> Vec<MeasuredConfiguration> {
         let all = self.configurations.iter().enumerate();
-        let configured = all.map(|(place, configuration)| Configured {
+        let configured = all.map(|(place, configuration)| MeasuredConfiguration {
             operation: configuration.operation.clone(),
             steps: configuration.steps.iter().copied().collect(),
             values: self.steps.changes(&configuration.values),

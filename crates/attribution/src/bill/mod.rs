@@ -13,7 +13,7 @@ mod plan;
 mod step;
 mod there;
 
-pub use document::{Bill, Configured, Line, Part, PartKind, SCHEMA, State, There};
+pub use document::{Bill, ExplainedKind, ExplainedPart, Line, MeasuredConfiguration, SCHEMA, State, There};
 pub use error::Error;
 pub use figure::{Figure, Unit};
 pub use load::load;

@@ -4,13 +4,13 @@
 //! part that has no figure would leave a gap; it is taken together with its neighbours, and named.
 
 use crate::bill::Figure;
-use crate::bill::document::{Line, Part, PartKind, State};
+use crate::bill::document::{ExplainedKind, ExplainedPart, Line, State};
 use crate::bill::measured::Measured;
 use crate::bill::plan::{Combination, Plan, less};
 
 /// A part of the path, and the figures that it is the total of.
 pub(crate) struct Share {
-    kind: PartKind,
+    kind: ExplainedKind,
     what: String,
     /// With a factor each; empty where the part has no figure.
     figures: Vec<(Combination, f64)>,
@@ -18,11 +18,11 @@ pub(crate) struct Share {
 }
 
 impl Share {
-    fn new(kind: PartKind, what: &str, figure: Combination, note: Option<&str>) -> Share {
+    fn new(kind: ExplainedKind, what: &str, figure: Combination, note: Option<&str>) -> Share {
         Share { kind, what: what.into(), figures: vec![(figure, 1.0)], note: note.map(str::to_string) }
     }
 
-    fn without_figure(kind: PartKind, what: &str, note: Option<String>) -> Share {
+    fn without_figure(kind: ExplainedKind, what: &str, note: Option<String>) -> Share {
         Share { kind, what: what.into(), figures: Vec::new(), note }
     }
 
@@ -30,9 +30,9 @@ impl Share {
         self.figures.is_empty() || total([self], measured).is_some()
     }
 
-    pub fn part(self, measured: &Measured) -> Part {
+    pub fn part(self, measured: &Measured) -> ExplainedPart {
         let figure = if self.figures.is_empty() { None } else { total([&self], measured) };
-        Part { kind: self.kind, what: self.what, figure, note: self.note }
+        ExplainedPart { kind: self.kind, what: self.what, figure, note: self.note }
     }
 }
 
@@ -64,12 +64,13 @@ fn of_bare(plan: &Plan, measured: &Measured) -> (Option<Share>, Vec<Share>) {
     let (crossing, bare) = (&plan.crossing, &plan.bare);
     let together = |why: &str| {
         let what = "entry and service (not told apart)";
-        (Some(Share::new(PartKind::NotToldApart, what, bare.clone(), Some(why))), Vec::new())
+        (Some(Share::new(ExplainedKind::NotToldApart, what, bare.clone(), Some(why))), Vec::new())
     };
     if crossing.is_empty() {
         return together(ONE);
     }
-    let way_in = Share::new(PartKind::Crossing, "crossing by the hardware", crossing.clone(), Some(NUMBER));
+    let way_in =
+        Share::new(ExplainedKind::Crossing, "crossing by the hardware", crossing.clone(), Some(NUMBER));
     let service = dispatch_and_service(plan);
     if std::iter::once(&way_in).chain(&service).all(|share| share.has_figure(measured)) {
         return (Some(way_in), service);
@@ -98,13 +99,18 @@ fn dispatch_and_service(plan: &Plan) -> Vec<Share> {
         return Vec::new();
     }
     if empty.is_empty() {
-        return vec![Share::new(PartKind::Service, SERVICE, less(bare, crossing), Some("with dispatch"))];
+        return vec![Share::new(
+            ExplainedKind::Service,
+            SERVICE,
+            less(bare, crossing),
+            Some("with dispatch"),
+        )];
     }
-    let dispatch = Share::new(PartKind::Dispatch, "dispatch", less(empty, crossing), Some(EMPTY));
+    let dispatch = Share::new(ExplainedKind::Dispatch, "dispatch", less(empty, crossing), Some(EMPTY));
     let service = if empty == bare {
-        Share::without_figure(PartKind::Service, SERVICE, Some(WITHIN.into()))
+        Share::without_figure(ExplainedKind::Service, SERVICE, Some(WITHIN.into()))
     } else {
-        Share::new(PartKind::Service, SERVICE, less(bare, empty), None)
+        Share::new(ExplainedKind::Service, SERVICE, less(bare, empty), None)
     };
     vec![dispatch, service]
 }
@@ -140,16 +146,16 @@ fn of_steps(plan: &Plan, measured: &Measured, lines: &[Line]) -> Vec<Share> {
 fn remainder(figures: Vec<(Combination, f64)>, missing: Option<&str>, lost: &[String]) -> Share {
     const OPEN: &str = "steps (not told apart)";
     let (kind, what, note) = match (missing, lost) {
-        (Some(why), _) => (PartKind::NotToldApart, OPEN, format!("the whole has no figure: {why}")),
+        (Some(why), _) => (ExplainedKind::NotToldApart, OPEN, format!("the whole has no figure: {why}")),
         (None, []) => {
-            (PartKind::Interactions, "steps together", "the whole less the sum of the steps".into())
+            (ExplainedKind::Interactions, "steps together", "the whole less the sum of the steps".into())
         }
         (None, lost) => {
             let note = format!(
                 "what {} adds, which cannot be told apart, and the interactions of all steps",
                 lost.join(", ")
             );
-            (PartKind::NotToldApart, OPEN, note)
+            (ExplainedKind::NotToldApart, OPEN, note)
         }
     };
     Share { kind, what: what.into(), figures, note: Some(note) }
@@ -163,7 +169,7 @@ fn step(alone: &Combination, line: &Line, is_told: bool) -> Share {
         (State::WithoutEffect(why), None) => format!("adds no instruction, without effect: {why}"),
         (State::Failed(why), None) => why.clone(),
         _ if !is_told => FEW.into(),
-        _ => return Share::new(PartKind::Step, &name, alone.clone(), None),
+        _ => return Share::new(ExplainedKind::Step, &name, alone.clone(), None),
     };
-    Share::without_figure(PartKind::Step, &name, Some(why))
+    Share::without_figure(ExplainedKind::Step, &name, Some(why))
 }

@@ -1,7 +1,7 @@
 //! What a Linux costs that was measured, and what of that the lab explains.
 
 use crate::bill::comparable::{cost, in_words, one_processor};
-use crate::bill::document::{Line, Part, PartKind, There};
+use crate::bill::document::{ExplainedKind, ExplainedPart, Line, There};
 use crate::bill::measured::Measured;
 use crate::bill::parts::{explained, path};
 use crate::bill::plan::Plan;
@@ -62,11 +62,11 @@ fn difference(first: &Figure, second: &Figure) -> Figure {
 }
 
 /// What a hypervisor may do there.
-fn exits(linux: &Document) -> Option<Part> {
+fn exits(linux: &Document) -> Option<ExplainedPart> {
     let below = &linux.environment.hypervisor;
     let name = below.signature.as_deref().unwrap_or("a hypervisor");
-    below.present.then(|| Part {
-        kind: PartKind::Exits,
+    below.present.then(|| ExplainedPart {
+        kind: ExplainedKind::Exits,
         what: "exits of the virtual machine".into(),
         figure: None,
         note: Some(format!("{name} is below this Linux; whether the entry leaves the guest is not known, and in the rest if so")),

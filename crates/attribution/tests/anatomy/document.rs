@@ -3,7 +3,8 @@
 use crate::common::{Recorded, count};
 #[allow(dead_code, reason = "what tests/parts.rs needs")]
 use attribution::anatomy::{
-    Anatomy, Beside, Configuration, Difference, Document, Followed, Function, Part, SCHEMA, Verdict, load,
+    Anatomy, Beside, BootedConfiguration, Difference, Document, Followed, Function, Part, SCHEMA, Verdict,
+    load,
 };
 use attribution::bill::{Bill, Figure, Line, State, Step};
 use document::{Machine, Name, Place};
@@ -112,7 +113,7 @@ fn across_kernels_names_and_offsets_are_no_difference() {
 }
 
 fn document() -> Document {
-    let configuration = Configuration {
+    let configuration = BootedConfiguration {
         release: "6.1.0-56-cloud-amd64".into(),
         file: "vmlinuz".into(),
         parameters: "pti=on quiet".into(),
@@ -180,7 +181,8 @@ fn bytes_that_are_none_were_read_as_bytes() {
 fn the_word_that_a_setting_stands_for_was_said_beside_it() {
     let name = |settings: &[(&str, &str)], parameters: &str| {
         let settings = settings.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
-        Configuration { settings, parameters: parameters.into(), ..Configuration::default() }.name()
+        BootedConfiguration { settings, parameters: parameters.into(), ..BootedConfiguration::default() }
+            .name()
     };
     assert_eq!(name(&[("audit", "on")], "audit=1"), "audit=on");
     assert_eq!(

@@ -6,7 +6,7 @@ mod made;
 use crate::common::{Recorded, count};
 use attribution::anatomy::{Anatomy, Confidence, Instruction, Part};
 use linux::Kernel;
-use record::trace::{Step, Symbol, Trace};
+use record::trace::{Executed, Symbol, Trace};
 
 /// The instructions whose function begins so, and whose text does.
 fn found<'a>(anatomy: &'a Anatomy, function: &str, text: &str) -> Vec<&'a Instruction> {
@@ -21,8 +21,8 @@ fn all_are(anatomy: &Anatomy, function: &str, text: &str, part: Part) {
     found.iter().for_each(|one| assert_eq!(one.part, part, "{function}: {}", one.text));
 }
 
-fn step(address: u64, ring: u8, bytes: &[u8]) -> Step {
-    Step { address, ring, long: true, bytes: bytes.to_vec() }
+fn step(address: u64, ring: u8, bytes: &[u8]) -> Executed {
+    Executed { address, ring, long: true, bytes: bytes.to_vec() }
 }
 
 /// What a recorded path was, with the stack offset switched off: its code is skipped by jumps that boot has put in the place of nops,

@@ -1,7 +1,9 @@
 //! What of a Linux's cost is explained, and what is left.
 
 use crate::common::{cost, counted, document, plan, processor, question, sweeps};
-use attribution::bill::{Configuration, Part, PartKind, Plan, Processor, Question, State, There};
+use attribution::bill::{
+    Configuration, ExplainedKind, ExplainedPart, Plan, Processor, Question, State, There,
+};
 use document::{CpuUse, Document, Machine, Outcome, Place, Row};
 use environment::{Cpu, Environment};
 use stats::Cost;
@@ -60,14 +62,14 @@ fn parts_make_what_is_explained_and_the_rest_is_what_is_left() {
         assert_eq!((there.rest_share, there.why), (Some(rest / measured), None));
         let parts: Vec<_> = there.parts.iter().map(|part| (part.kind, estimate(part.figure))).collect();
         let expected = [
-            (PartKind::Crossing, Some(CROSSING)),
-            (PartKind::Step, Some(40.0)),
-            (PartKind::Step, Some(25.0)),
+            (ExplainedKind::Crossing, Some(CROSSING)),
+            (ExplainedKind::Step, Some(40.0)),
+            (ExplainedKind::Step, Some(25.0)),
             // A count cannot see it.
-            (PartKind::Step, None),
-            (PartKind::Interactions, Some(0.0)),
-            (PartKind::Dispatch, Some(SERVICE)),
-            (PartKind::Service, None),
+            (ExplainedKind::Step, None),
+            (ExplainedKind::Interactions, Some(0.0)),
+            (ExplainedKind::Dispatch, Some(SERVICE)),
+            (ExplainedKind::Service, None),
         ];
         assert_eq!(parts, expected);
         let sum: f64 = there.parts.iter().filter_map(|part| estimate(part.figure)).sum();
@@ -141,7 +143,7 @@ fn a_hypervisor_below_is_named_and_not_billed() {
     guest.environment.hypervisor.signature = Some("KVMKVMKVM".into());
     let there = by_counts(&guest);
     let exits = there.parts.last().unwrap();
-    assert_eq!((exits.kind, exits.figure), (PartKind::Exits, None));
+    assert_eq!((exits.kind, exits.figure), (ExplainedKind::Exits, None));
     assert!(exits.note.as_ref().unwrap().starts_with("KVMKVMKVM is below this Linux"));
     assert_eq!(there.rest.unwrap().estimate, 27.0);
 }
@@ -285,20 +287,20 @@ fn counts_of_another_processor_and_kernel_are_compared_with_a_remark() {
 }
 
 /// The parts of bare by an entry and operation: kind, and what of it is measured.
-fn of_bare(entry: &str, operation: &str) -> Vec<(PartKind, Option<f64>)> {
+fn of_bare(entry: &str, operation: &str) -> Vec<(ExplainedKind, Option<f64>)> {
     let question = Question { entry: entry.into(), operation: operation.into(), ..question(&[], 0) };
     let plan = Plan::new(Table::get(), question, processor(true)).unwrap();
     let rows: Vec<_> =
         plan.configurations.iter().zip(0..).map(|(one, place)| (one, of(&plan, place))).collect();
     let there = plan.bill(&counted(&plan.question, &rows), Some(&linux(None, Some(120.0)))).there.unwrap();
     let is_crossing = |what: &str| what.contains("crossing");
-    assert!(there.parts.iter().all(|part| is_crossing(&part.what) == (part.kind == PartKind::Crossing)));
+    assert!(there.parts.iter().all(|part| is_crossing(&part.what) == (part.kind == ExplainedKind::Crossing)));
     there.parts.iter().map(|part| (part.kind, part.figure.map(|figure| figure.estimate))).collect()
 }
 
 #[test]
 fn only_a_call_number_tells_the_crossing_from_the_service() {
-    let called = [(PartKind::Crossing, Some(CROSSING)), (PartKind::Dispatch, Some(SERVICE))];
+    let called = [(ExplainedKind::Crossing, Some(CROSSING)), (ExplainedKind::Dispatch, Some(SERVICE))];
     for entry in ["syscall-x86_64", "int80-i386", "ud", "div0"] {
         assert_eq!(of_bare(entry, "getppid")[..2], called, "{entry}");
         assert_eq!(of_bare(entry, "none"), called[..1], "{entry}");
@@ -307,7 +309,7 @@ fn only_a_call_number_tells_the_crossing_from_the_service() {
         [("page-fault", "minor-fault"), ("interrupt", "none"), ("vsyscall", "time"), ("rdtsc", "none")]
     {
         let cost = if operation == "none" { CROSSING } else { CROSSING + SERVICE };
-        assert_eq!(of_bare(entry, operation), [(PartKind::NotToldApart, Some(cost))], "{entry}");
+        assert_eq!(of_bare(entry, operation), [(ExplainedKind::NotToldApart, Some(cost))], "{entry}");
     }
 }
 
@@ -331,22 +333,28 @@ fn parts_add_up_where_one_of_them_was_not_measured() {
         assert!(explained.low.unwrap() < sum && sum < explained.high.unwrap(), "{explained:?}");
         there.parts
     };
-    let kinds = |parts: &[Part]| parts.iter().map(|part| part.kind).collect::<Vec<_>>();
-    let whole = [PartKind::Crossing, PartKind::Step, PartKind::Step, PartKind::Step, PartKind::Interactions];
+    let kinds = |parts: &[ExplainedPart]| parts.iter().map(|part| part.kind).collect::<Vec<_>>();
+    let whole = [
+        ExplainedKind::Crossing,
+        ExplainedKind::Step,
+        ExplainedKind::Step,
+        ExplainedKind::Step,
+        ExplainedKind::Interactions,
+    ];
     assert_eq!(kinds(&explained(&lab))[..5], whole);
 
     let parts = explained(&without(&plan, lab.clone(), "getppid", &[0]));
     let (step, open) = (&parts[1], &parts[4]);
     assert_eq!((step.what.as_str(), step.figure), ("pti=on", None));
     assert_eq!(step.note.as_deref(), Some("it was not measured"));
-    assert_eq!((open.kind, open.what.as_str()), (PartKind::NotToldApart, "steps (not told apart)"));
+    assert_eq!((open.kind, open.what.as_str()), (ExplainedKind::NotToldApart, "steps (not told apart)"));
     assert!(open.note.as_ref().unwrap().starts_with("what pti=on adds, which cannot be told apart"));
     assert!((open.figure.unwrap().estimate - 40.0).abs() < 1.0, "{open:?}");
 
     let parts = explained(&without(&plan, lab, "none", &[]));
-    assert_eq!(parts[0].kind, PartKind::NotToldApart);
+    assert_eq!(parts[0].kind, ExplainedKind::NotToldApart);
     assert_eq!(parts[0].note.as_deref(), Some("it was not measured"));
-    assert!(!kinds(&parts).contains(&PartKind::Dispatch));
+    assert!(!kinds(&parts).contains(&ExplainedKind::Dispatch));
 }
 
 #[test]
@@ -355,7 +363,7 @@ fn where_the_whole_was_not_measured_nothing_is_explained_and_why() {
     let there = plan.bill(&without(&plan, lab, "getppid", &[0, 1, 2]), Some(&timed_linux(120.0))).there;
     let there = there.unwrap();
     assert_eq!((there.explained, there.rest), (None, None));
-    let open = there.parts.iter().find(|part| part.kind == PartKind::NotToldApart).unwrap();
+    let open = there.parts.iter().find(|part| part.kind == ExplainedKind::NotToldApart).unwrap();
     assert_eq!(open.note.as_deref(), Some("the whole has no figure: it was not measured"));
 }
 
@@ -368,6 +376,6 @@ fn a_step_without_effect_and_figure_says_so() {
     let bill = plan.bill(&counted(&plan.question, &rows), Some(&linux(None, Some(120.0))));
     assert!(matches!(bill.lines[0].state, State::WithoutEffect(_)) && bill.lines[0].alone.is_none());
     let there = bill.there.unwrap();
-    let step = there.parts.iter().find(|part| part.kind == PartKind::Step).unwrap();
+    let step = there.parts.iter().find(|part| part.kind == ExplainedKind::Step).unwrap();
     assert!(step.note.as_ref().unwrap().contains("without effect: the lab's CPU has no MDCLEAR"), "{step:?}");
 }

@@ -8,7 +8,7 @@
 
 pub mod state;
 
-use compare::{Comparison, Given, Row, Run, Settings, Verdict, compare};
+use compare::{Comparison, Row, Run, Settings, SideRuns, Verdict, compare};
 use document::{Document, Measurement, Path};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -145,8 +145,8 @@ impl World {
     }
 
     /// Runs of so many boots, in which costs are multiplied by what `change` says of their row.
-    pub fn side(&mut self, boots: usize, runs: usize, change: impl Fn(&str, &str) -> f64) -> Given {
-        let mut side = Given::default();
+    pub fn side(&mut self, boots: usize, runs: usize, change: impl Fn(&str, &str) -> f64) -> SideRuns {
+        let mut side = SideRuns::default();
         for _ in 0..boots {
             let boot = self.random.random::<u64>().to_string();
             let common = self.common();
@@ -160,10 +160,10 @@ impl World {
     }
 
     /// Both sides of one boot, in this order.
-    pub fn sides(&mut self, order: Order, runs: usize, change: impl Fn(&str, &str) -> f64) -> [Given; 2] {
+    pub fn sides(&mut self, order: Order, runs: usize, change: impl Fn(&str, &str) -> f64) -> [SideRuns; 2] {
         let none = vec![0.0; self.rows.len()];
         let taken = Taken { boot: "one", of_boot: &none };
-        let mut sides = [Given::default(), Given::default()];
+        let mut sides = [SideRuns::default(), SideRuns::default()];
         let turn = |number: usize| match order {
             Order::Turns => number % 2,
             Order::OneAfterTheOther | Order::AnHourLater => number / runs,
@@ -256,7 +256,7 @@ pub fn the_system_call(found: &Comparison) -> &Row {
     found.rows.iter().find(|row| (&*row.entry, &*row.operation) == ("syscall-x86_64", "none")).unwrap()
 }
 
-pub fn between(base: &Given, new: &Given, history: &[Run]) -> Comparison {
+pub fn between(base: &SideRuns, new: &SideRuns, history: &[Run]) -> Comparison {
     let found = compare(Table::get(), base, new, history, &Settings::default());
     assert!(!found.refused && found.summary.compared == found.summary.rows && found.summary.rows > 90);
     found

@@ -1,7 +1,7 @@
 //! The paths of `kentry anatomy`: what the guest of each configuration executed.
 
 use crate::error::Error;
-use attribution::anatomy::{Anatomy, Configuration, Followed, TIMER};
+use attribution::anatomy::{Anatomy, BootedConfiguration, Followed, TIMER};
 use document::{Counter, Document, Name, Outcome, Row};
 use linux::Kernel;
 use measure::guest::{GuestPlan, Machine, Request};
@@ -143,9 +143,13 @@ fn of_row(boot: &Booted) -> Result<Trace, String> {
     boot.traces.first().cloned().ok_or_else(|| why().unwrap_or_else(unsaid))
 }
 
-fn configuration(kernel: &Kernel, asked: &measure::guest::Configuration, request: &Request) -> Configuration {
+fn configuration(
+    kernel: &Kernel,
+    asked: &measure::guest::Configuration,
+    request: &Request,
+) -> BootedConfiguration {
     let settings = asked.parameters.iter().flat_map(|parameters| parameters.values());
-    Configuration {
+    BootedConfiguration {
         release: kernel.release.clone(),
         file: kernel.file.to_string_lossy().into_owned(),
         parameters: request.parameters.clone(),
@@ -162,7 +166,7 @@ mod tests {
     use document::Timing;
     use measure::guest::{Options, Setup, measure};
     use places::guest::Trouble;
-    use record::trace::Step;
+    use record::trace::Executed;
     use stats::{Cost, Instructions};
     use std::sync::atomic::Ordering;
     use std::time::Duration;
@@ -216,7 +220,7 @@ mod tests {
             let (entry, operation) = request.rows[0];
             let address = if request.parameters == "quiet" { 0x2000 } else { 0x1000 };
             let address = address + 0x10 * request.kernel as u64 + 0xffff_ffff_8100_0000;
-            let step = Step { address, ring: 0, long: true, bytes: vec![0x90] };
+            let step = Executed { address, ring: 0, long: true, bytes: vec![0x90] };
             let trace = Trace { entry, operation, steps: vec![step], control: 0 };
             let document = serde_json::to_vec(&answer()).unwrap();
             // Each kernel has its own symbols.

@@ -8,7 +8,7 @@ use crate::options::values::budget;
 use crate::this_machine::{executor, here};
 use crate::{probes, progress};
 use clap::Args;
-use measure::arms::{Arm, Arms, Setup, Turns, name};
+use measure::arms::{Arm, Arms, PairedRounds, Setup, name};
 use measure::{Here, HostPlan, Probes, TableRow};
 use places::host::{Executor, Files, Interrupt, Limits, Priority, Under, choose_cpu};
 use std::rc::Rc;
@@ -241,6 +241,7 @@ fn used(plan: &HostPlan) -> Vec<Probe> {
 
 /// The rounds of two arms that were taken in turns, of each row.
 pub fn pairs(arms: &Arms) -> Vec<compare::Paired> {
-    let of_row = |turns: &Turns| compare::Paired { row: turns.row.clone(), pairs: arms.pairs(turns, 0, 1) };
+    let of_row =
+        |turns: &PairedRounds| compare::Paired { row: turns.row.clone(), pairs: arms.pairs(turns, 0, 1) };
     arms.turns.iter().map(of_row).collect()
 }

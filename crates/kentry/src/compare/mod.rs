@@ -17,7 +17,7 @@ use crate::options::save::SaveArgs;
 use crate::os::interrupts;
 use crate::saving::Saving;
 use crate::this_machine::{drawn_seed, need_counter};
-use compare::{Comparison, GateAnswer, Given, Run};
+use compare::{Comparison, GateAnswer, Run, SideRuns};
 use measure::arms::Arms;
 use report::{Kind, Selection};
 use std::collections::{BTreeMap, BTreeSet};
@@ -126,14 +126,14 @@ fn not_the_same(compared: &Comparison) -> Result<(), Error> {
 }
 
 /// An arm as a side. A run that is not kept has no id that anybody could find it by.
-fn given(arms: &Arms, commands: &[ArmCommand], place: usize, is_kept: bool) -> Given {
+fn given(arms: &Arms, commands: &[ArmCommand], place: usize, is_kept: bool) -> SideRuns {
     let typed = commands.get(place).map(|command| command.text.as_str()).filter(|text| !text.is_empty());
     let label = format!("{}: {}", measure::arms::name(place), typed.unwrap_or("no command"));
     let run = |document: &document::Document| {
         let run = Run::of_configuration(Table::get(), document, None, &BTreeMap::new());
         if is_kept { run } else { run.unkept() }
     };
-    Given { label: report::plain(&label), runs: arms.documents.get(place).map(run).into_iter().collect() }
+    SideRuns { label: report::plain(&label), runs: arms.documents.get(place).map(run).into_iter().collect() }
 }
 
 /// Writes the comparison, and says how it ended.

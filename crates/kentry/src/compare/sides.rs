@@ -3,19 +3,19 @@
 use crate::compare::args::CompareArgs;
 use crate::error::Error;
 use crate::history::{Compared, History};
-use crate::input::{self, Kept, Saved};
-use compare::{Given, Run};
+use crate::input::{self, KeptRuns, Saved};
+use compare::{Run, SideRuns};
 use std::path::{Path, PathBuf};
 use table::Table;
 
 /// Both sides, and what the kept runs of their machines must have in common with them.
 pub struct Sides {
     /// What was.
-    pub base: Given,
+    pub base: SideRuns,
     /// What is.
-    pub new: Given,
+    pub new: SideRuns,
     compared: Compared,
-    kept: Kept,
+    kept: KeptRuns,
 }
 
 /// What a command line names on both sides.
@@ -37,7 +37,7 @@ impl Sides {
         if base.iter().chain(new).filter(|path| input::is_standard(path)).count() > 1 {
             return Err(Error::Usage("standard input (-) can be one run, not several".into()));
         }
-        let kept = Kept::default();
+        let kept = KeptRuns::default();
         let mut reading = Reading {
             args,
             kept: &kept,
@@ -62,7 +62,7 @@ impl Sides {
         Ok(Read::Runs(Box::new(Sides { base, new, compared, kept })))
     }
 
-    /// Kept runs of the sides' machines, the newest ones. A file that cannot be read is noted, and says nothing.
+    /// KeptRuns runs of the sides' machines, the newest ones. A file that cannot be read is noted, and says nothing.
     pub fn history(&self, note: &mut dyn FnMut(&str)) -> Vec<Run> {
         History::new(&self.kept).of(&self.compared, note)
     }
@@ -70,7 +70,7 @@ impl Sides {
 
 struct Reading<'a> {
     args: &'a CompareArgs,
-    kept: &'a Kept,
+    kept: &'a KeptRuns,
     compared: Compared,
     /// Why a run had none of the rows that were asked for.
     unmatched: Option<Error>,
@@ -81,19 +81,19 @@ struct Reading<'a> {
 
 impl Reading<'_> {
     /// One document at a time is in memory.
-    fn side(&mut self, paths: &[PathBuf]) -> Result<Given, Error> {
+    fn side(&mut self, paths: &[PathBuf]) -> Result<SideRuns, Error> {
         let label: Vec<String> = paths.iter().map(|path| report::plain_os(path.as_os_str())).collect();
         let mut named = Vec::new();
         for path in paths {
             named.extend(self.kept.several(path)?);
         }
         let runs = named.iter().filter_map(|path| self.run(path).transpose());
-        Ok(Given { label: label.join(", "), runs: runs.collect::<Result<Vec<Run>, Error>>()? })
+        Ok(SideRuns { label: label.join(", "), runs: runs.collect::<Result<Vec<Run>, Error>>()? })
     }
 
     /// A run; none where it is an anatomy.
     fn run(&mut self, path: &Path) -> Result<Option<Run>, Error> {
-        let input::Found { mut document, name } = match self.kept.saved(path)? {
+        let input::NamedRun { mut document, name } = match self.kept.saved(path)? {
             Saved::Run(found) => *found,
             Saved::Bill(_) => return Err(input::no_run(path, "a bill")),
             Saved::Anatomy(document) => {

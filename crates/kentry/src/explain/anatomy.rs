@@ -1,7 +1,7 @@
 //! The parts of a saved anatomy, behind what is explained of its entry.
 
 use crate::error::Error;
-use crate::input::{Kept, Saved};
+use crate::input::{KeptRuns, Saved};
 use attribution::anatomy::{Document, Followed, TIMER};
 use std::fmt::Write;
 use std::path::Path;
@@ -12,7 +12,7 @@ use table::{Entry, Table};
 /// # Errors
 /// [`Error::Input`] where the file is none, [`Error::Usage`] where it is of another entry.
 pub fn quote(table: &Table, word: &str, file: &Path) -> Result<String, Error> {
-    let Saved::Anatomy(document) = Kept::default().saved(file)? else {
+    let Saved::Anatomy(document) = KeptRuns::default().saved(file)? else {
         let why = "it is no anatomy; `kentry anatomy ENTRY --output FILE.json` writes one".to_owned();
         return Err(Error::Input { file: file.to_path_buf(), why });
     };

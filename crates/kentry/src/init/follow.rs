@@ -6,7 +6,7 @@ use document::{Document, Outcome};
 use measure::TableRow;
 use nix::libc;
 use nix::sys::mman::{MapFlags, ProtFlags, mmap_anonymous, mprotect};
-use places::guest::meeting::{ANSWER, CODE, Meeting, PAGE};
+use places::guest::rendezvous::{ANSWER, CODE, PAGE, Rendezvous};
 use places::host::{Executor, Host, Interrupt, Priority};
 use record::trace::MOST;
 use std::num::NonZeroUsize;
@@ -57,14 +57,14 @@ impl Place {
         Ok(Place { code, answer })
     }
 
-    fn meet(&self, about: Meeting) {
+    fn meet(&self, about: Rendezvous) {
         let [what, about] = about.arguments();
         (self.code)(what, about);
     }
 
     /// How many instructions the last use was that was followed; 0 where it was not.
     fn count(&self) -> u64 {
-        self.meet(Meeting::Count);
+        self.meet(Rendezvous::Count);
         // SAFETY: the page stays mapped.
         unsafe { self.answer.read_volatile() }
     }
@@ -82,7 +82,7 @@ pub fn run(rows: &[TableRow], document: &Document, timer: Option<u64>) -> Result
         let Some(count) = counted(row, document) else { continue };
         // A process that is made executes more than anybody reads.
         if count > MOST as f64 {
-            place.meet(Meeting::TooLong(row.0.id, row.1.id, count as u32));
+            place.meet(Rendezvous::TooLong(row.0.id, row.1.id, count as u32));
             continue;
         }
         for attempt in 0..ATTEMPTS {
@@ -96,10 +96,10 @@ pub fn run(rows: &[TableRow], document: &Document, timer: Option<u64>) -> Result
         }
     }
     if let Some(address) = timer {
-        place.meet(Meeting::Timer(address));
+        place.meet(Rendezvous::Timer(address));
         (0..TURNS).for_each(|turn| _ = std::hint::black_box(turn));
     }
-    place.meet(Meeting::Over);
+    place.meet(Rendezvous::Over);
     Ok(())
 }
 
@@ -112,6 +112,6 @@ fn counted((entry, operation): &TableRow, document: &Document) -> Option<f64> {
 
 /// Has a probe use a row as it does when it is counted. What it answers was judged before.
 fn use_once(place: &Place, host: &mut Host, (entry, operation): TableRow) {
-    place.meet(Meeting::Row(entry.id, operation.id));
+    place.meet(Rendezvous::Row(entry.id, operation.id));
     let _ = host.measure(entry.probe, CPU, &measure::counted_request((entry, operation), CPU, PARENT));
 }

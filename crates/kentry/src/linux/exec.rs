@@ -9,7 +9,7 @@ use linux::Archive;
 use measure::guest::Request;
 use nix::errno::Errno;
 use places::guest::{
-    Boot, Booted, Exec, Exit, INPUT, Interrupt, Kind, Limits, Said, Terminal, Trouble, Work,
+    Boot, Booted, Exec, Exit, INPUT, Interrupt, Kind, Limits, ProgramOutput, Terminal, Trouble, Work,
 };
 use std::ffi::{OsStr, OsString};
 use std::io::{self, IsTerminal};
@@ -152,13 +152,13 @@ struct Relay<'a, 'o> {
 }
 
 impl Relay<'_, '_> {
-    fn pass(&mut self, said: &Said) {
+    fn pass(&mut self, said: &ProgramOutput) {
         if self.failed.is_some() {
             return;
         }
         let passed = match said {
-            Said::Output(bytes) => self.output.pass(1, bytes),
-            Said::Errors(bytes) => self.output.pass(2, bytes),
+            ProgramOutput::Output(bytes) => self.output.pass(1, bytes),
+            ProgramOutput::Errors(bytes) => self.output.pass(2, bytes),
         };
         if let Err(error) = passed {
             self.failed = Some(error);
@@ -315,11 +315,11 @@ mod tests {
         let mut output = Output { standard: &mut standard, errors: &mut errors, command: "kentry linux" };
         let interrupt = Interrupt::default();
         let mut relay = Relay { output: &mut output, interrupt: &interrupt, failed: None };
-        relay.pass(&Said::Output(b"fits".to_vec()));
-        relay.pass(&Said::Errors(b"heard".to_vec()));
+        relay.pass(&ProgramOutput::Output(b"fits".to_vec()));
+        relay.pass(&ProgramOutput::Errors(b"heard".to_vec()));
         assert!(relay.failed.is_none() && !interrupt.load(Ordering::Relaxed));
-        relay.pass(&Said::Output(b"does not".to_vec()));
-        relay.pass(&Said::Errors(b"unheard".to_vec()));
+        relay.pass(&ProgramOutput::Output(b"does not".to_vec()));
+        relay.pass(&ProgramOutput::Errors(b"unheard".to_vec()));
         assert!(interrupt.load(Ordering::Relaxed), "the guest goes on");
         let refused = unwritable(&relay.failed.unwrap()).unwrap_err();
         let expected =

@@ -1,9 +1,9 @@
 //! Boots every configuration, and makes one document of what the guests wrote.
 
 use super::GuestPlan;
-use super::came::{Came, Turn};
 use super::configuration::Configuration;
 use super::machine::{Kernel, Machine, Request};
+use super::outcomes::{BootOutcomes, Turn};
 use crate::conclude::{id, milliseconds, with_findings};
 use crate::{Error, Probes};
 use document::{Counter, Document, Measurement, Outcome, Place, Row};
@@ -124,7 +124,7 @@ fn document(plan: &GuestPlan, setup: &Setup, measurement: Measurement, all: Vec<
         cpu_model: all.first().map(|one| one.kernel.cpu_model.clone()).unwrap_or_default(),
         icount: counter == Counter::Instructions,
         boots,
-        boot_to_first_record_ms: all.iter().find_map(|one| one.came_up_ms).unwrap_or(0.0),
+        boot_to_first_record_ms: all.iter().find_map(|one| one.boot_time_ms).unwrap_or(0.0),
         kernels: all.iter().map(|one| one.kernel.clone()).collect(),
     });
     let mut document = Document {
@@ -233,7 +233,7 @@ struct Part {
     rows: Vec<Row>,
     /// The first document of a guest that has what was asked for.
     first: Option<Document>,
-    came_up_ms: Option<f64>,
+    boot_time_ms: Option<f64>,
     /// What went wrong with the boots.
     trouble: Option<Trouble>,
 }
@@ -255,24 +255,24 @@ impl Part {
         let name = names.get(configuration.kernel).map(String::as_str).unwrap_or_default();
         let settings = configuration.named(&plan.label, name);
         let boots: Vec<&Turn> = boots.iter().flatten().collect();
-        let came = Came::of(configuration, &boots);
-        let rows = came.rows(&plan.rows, setup.place.counter(), &settings);
+        let outcomes = BootOutcomes::of(configuration, &boots);
+        let rows = outcomes.rows(&plan.rows, setup.place.counter(), &settings);
         let file = setup.kernels.get(configuration.kernel).cloned().unwrap_or_default();
-        let (outcome, reason) = came.verdict().unzip();
+        let (outcome, reason) = outcomes.verdict().unzip();
         let kernel = GuestKernel {
             settings,
             file: file.file,
-            release: came.release().unwrap_or(file.release),
-            command_line: came.parameters(),
+            release: outcomes.release().unwrap_or(file.release),
+            command_line: outcomes.parameters(),
             cpu_model: configuration.cpu(&setup.cpu_model),
-            boots: came.measured.iter().map(|boot| boot.described()).collect(),
+            boots: outcomes.measured.iter().map(|boot| boot.described()).collect(),
             outcome: outcome.unwrap_or(Outcome::Ok).name().to_string(),
             reason,
-            unverified: came.unverified(),
-            console: came.console(),
+            unverified: outcomes.unverified(),
+            console: outcomes.console(),
         };
-        let came_up_ms = came.measured.first().map(|boot| milliseconds(boot.came_up()));
-        let (trouble, first) = (came.failed.clone(), came.into_document());
-        Part { kernel, rows, first, came_up_ms, trouble }
+        let boot_time_ms = outcomes.measured.first().map(|boot| milliseconds(boot.boot_time()));
+        let (trouble, first) = (outcomes.failed.clone(), outcomes.into_document());
+        Part { kernel, rows, first, boot_time_ms, trouble }
     }
 }

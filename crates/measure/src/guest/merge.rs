@@ -1,6 +1,6 @@
 //! The rows of one configuration, from what its boots wrote.
 
-use super::came::Turn;
+use super::outcomes::Turn;
 use crate::TableRow;
 use document::{Counter, Document, Outcome, Rings, Row, Samples, Timing};
 use places::guest::{Booted, Trouble};
@@ -244,7 +244,7 @@ fn tell_rings<'b>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use record::trace::{Step, Trace};
+    use record::trace::{Executed, Trace};
     use table::Table;
 
     fn wanted() -> TableRow<'static> {
@@ -301,7 +301,7 @@ mod tests {
     }
 
     fn trace(kernel: usize, program: usize, control: usize) -> Trace {
-        let steps = |ring, count| std::iter::repeat_n(Step { ring, ..Step::default() }, count);
+        let steps = |ring, count| std::iter::repeat_n(Executed { ring, ..Executed::default() }, count);
         let (entry, operation) = wanted();
         let steps = steps(3, program).chain(steps(0, kernel)).collect();
         Trace { entry: entry.id, operation: operation.id, steps, control }

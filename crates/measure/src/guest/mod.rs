@@ -3,12 +3,12 @@
 //! What is measured inside the guest is measured there, by the same command as on a host; here is only the plan, and what becomes of
 //! the answers. Those are hostile until they are read: a guest may be anything.
 
-mod came;
 mod configuration;
 mod evidence;
 mod machine;
 mod measure;
 mod merge;
+mod outcomes;
 mod parameters;
 mod plan;
 mod words;

@@ -18,7 +18,7 @@ pub struct Booting<'a> {
     /// The defaults of the switches, as the kernel has them; none if it did not come to them.
     pub defaults: Option<Configured>,
     /// How long the first took to its first record.
-    pub came_up: Duration,
+    pub boot_time: Duration,
     /// All of them.
     pub boots: Vec<GuestBoot>,
     /// The layouts of their rounds.
@@ -29,7 +29,7 @@ pub struct Booting<'a> {
 
 /// The environment of a document.
 pub fn environment(setup: Setup, booting: Booting) -> Environment {
-    let Booting { boot, defaults, came_up, boots, layouts, counters } = booting;
+    let Booting { boot, defaults, boot_time, boots, layouts, counters } = booting;
     let icount = setup.emulator.machine().counter() == Counter::Instructions;
     let test = ring_test(boot);
     let kernel = RunningKernel {
@@ -44,7 +44,7 @@ pub fn environment(setup: Setup, booting: Booting) -> Environment {
         cpu_model: setup.emulator.cpu_model().into(),
         icount,
         boots,
-        boot_to_first_record_ms: came_up.as_secs_f64() * 1e3,
+        boot_to_first_record_ms: boot_time.as_secs_f64() * 1e3,
         kernels: Vec::new(),
     };
     let lab = Lab {

@@ -6,7 +6,7 @@ use super::plan::{Job, Numbered, Work};
 use super::{Emulator, LabPlan, believed, ended};
 use crate::Earlier;
 use crate::conclude::{Facts, Probes, conclude, milliseconds};
-use crate::drive::{Answer, Measurer, Taken, drive};
+use crate::drive::{Answer, Measurer, RoundTaken, drive};
 use crate::{Error, Progress, Row, Scout, TableRow};
 use document::{Counter, Document, Export, Machine, Outcome, Place};
 use environment::{CoreType, Environment, GuestBoot, LabCounters, LabLayout, Ring0};
@@ -46,8 +46,8 @@ pub fn measure<'a>(
     let begin = Instant::now();
     let machine = setup.emulator.machine();
     let boots = boot_all(plan, &mut setup, begin, progress);
-    let first = boots.first().and_then(|boot| Some((boot.collected.boot?, boot.came_up)));
-    let Some((boot, came_up)) = first else {
+    let first = boots.first().and_then(|boot| Some((boot.collected.boot?, boot.boot_time)));
+    let Some((boot, boot_time)) = first else {
         let trouble = boots.into_iter().find_map(|boot| boot.trouble);
         return Err(trouble.map_or(Error::Interrupted, Error::from));
     };
@@ -80,7 +80,7 @@ pub fn measure<'a>(
     let defaults = boots.iter().find_map(|boot| boot.collected.defaults.clone());
     let boots = boots.iter().filter(|boot| boot.collected.boot.is_some()).map(Booted::described).collect();
     let environment =
-        environment(setup, Booting { boot: &boot, defaults, came_up, boots, layouts, counters });
+        environment(setup, Booting { boot: &boot, defaults, boot_time, boots, layouts, counters });
     Ok(conclude(&rows, facts, environment, vdso))
 }
 
@@ -126,7 +126,7 @@ struct Booted {
     /// The CPU that the guest was pinned to.
     cpu: Option<usize>,
     /// The time from starting the emulator to the first record.
-    came_up: Duration,
+    boot_time: Duration,
     /// When that record came, since the measurement began.
     at: Duration,
     collected: Collected,
@@ -139,7 +139,7 @@ impl Booted {
             work: plan.work(counter, number),
             seed: plan.seed_of(number),
             cpu,
-            came_up: Duration::ZERO,
+            boot_time: Duration::ZERO,
             at: Duration::ZERO,
             collected: Collected::default(),
             trouble: None,
@@ -171,7 +171,7 @@ impl Booted {
         let mut guest = setup.emulator.boot(&archive, count, &limits).map_err(of_all)?;
         let first = guest.next().map_err(of_all)?;
         self.at = begin.elapsed();
-        self.came_up = self.at.saturating_sub(before);
+        self.boot_time = self.at.saturating_sub(before);
         self.collected.take(first);
         let mut progress = |number: u64| {
             if let Some(Numbered::Round(index)) = self.work.numbered.get(number as usize)
@@ -318,7 +318,7 @@ impl Lab<'_, '_> {
     }
 
     /// The next round of this boot, of a row that is still measured.
-    fn next_of(&mut self, boot: &Booted, rows: &[Row]) -> Option<Taken> {
+    fn next_of(&mut self, boot: &Booted, rows: &[Row]) -> Option<RoundTaken> {
         loop {
             let number = self.next as u64;
             let what = *boot.work.numbered.get(self.next)?;
@@ -350,7 +350,7 @@ impl Lab<'_, '_> {
                 }
             };
             let at = boot.begun(number).unwrap_or(boot.at);
-            return Some(Taken { row: index, at: at.as_secs_f64(), answer });
+            return Some(RoundTaken { row: index, at: at.as_secs_f64(), answer });
         }
     }
 }
@@ -360,7 +360,7 @@ fn has_rounds(rows: &[Row], index: usize) -> bool {
 }
 
 impl Measurer for Lab<'_, '_> {
-    fn next(&mut self, rows: &[Row]) -> Option<Taken> {
+    fn next(&mut self, rows: &[Row]) -> Option<RoundTaken> {
         let boots = self.boots;
         loop {
             let boot = boots.get(self.boot)?;

@@ -13,7 +13,7 @@ use crate::guest::trouble::Trouble;
 use crate::guest::{Terminal, Work};
 use linux::Kernel;
 use process::{Limits, Pipe, file_in_memory};
-use record::trace::{Step, Symbol, Trace};
+use record::trace::{Executed, Symbol, Trace};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::Ordering;
@@ -40,7 +40,7 @@ pub struct Boot<'a> {
 
 /// Something that a program writes while it runs in the guest.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Said {
+pub enum ProgramOutput {
     /// This, to its standard output.
     Output(Vec<u8>),
     /// This, to its standard error.
@@ -59,7 +59,7 @@ pub struct Booted {
     /// Why a row was not followed, by the ids of entry and operation.
     pub unfollowed: Vec<((u16, u16), String)>,
     /// An interrupt by the timer, from its entry until the interrupted program goes on, or why it was not followed; none if none came.
-    pub timer: Option<Result<Vec<Step>, String>>,
+    pub timer: Option<Result<Vec<Executed>, String>>,
     /// The functions of the kernel, by address.
     pub symbols: Vec<Symbol>,
     /// How a program ended.
@@ -81,7 +81,7 @@ impl Boot<'_> {
     ///
     /// # Errors
     /// When QEMU is not there, or cannot be started. Whatever becomes of the guest then is [`Booted::trouble`].
-    pub fn run(&self, limits: &Limits, said: &mut dyn FnMut(Said)) -> Result<Booted, Trouble> {
+    pub fn run(&self, limits: &Limits, said: &mut dyn FnMut(ProgramOutput)) -> Result<Booted, Trouble> {
         self.run_on(None, limits, said)
     }
 
@@ -93,7 +93,7 @@ impl Boot<'_> {
         &self,
         terminal: Option<Terminal>,
         limits: &Limits,
-        said: &mut dyn FnMut(Said),
+        said: &mut dyn FnMut(ProgramOutput),
     ) -> Result<Booted, Trouble> {
         let (first, begin) = (Start::at(Rate::first(self)), Instant::now());
         let booted = self.run_at(first, terminal, (begin, limits), said)?;
@@ -114,7 +114,7 @@ impl Boot<'_> {
         start: Start,
         terminal: Option<Terminal>,
         (begin, limits): (Instant, &Limits),
-        said: &mut dyn FnMut(Said),
+        said: &mut dyn FnMut(ProgramOutput),
     ) -> Result<Booted, Trouble> {
         let (console, theirs) = pair()?;
         let (debugger, debugged) = self.work.follows.then(pair).transpose()?.unzip();
@@ -123,7 +123,7 @@ impl Boot<'_> {
         let console = Console::follow(console, terminal).map_err(crate::emulator::Trouble::from)?;
         let left = Limits { time: limits.time.saturating_sub(begin.elapsed()), ..limits.clone() };
         let started = Process::start(machine::command(self, start, files), &left);
-        let mut process = started.map_err(|trouble| of_start(trouble, limits))?;
+        let mut process = started.map_err(|trouble| start_trouble(trouble, limits))?;
         let follow = |connection| Following::begin(connection, process.stop());
         let following = debugger.map(follow).transpose().map_err(crate::emulator::Trouble::from)?;
         let mut booted = Booted { parameters: machine::parameters(self, start), ..Booted::default() };
@@ -221,7 +221,7 @@ impl Booted {
         process: &mut Process,
         rate: Rate,
         begin: Instant,
-        said: &mut dyn FnMut(Said),
+        said: &mut dyn FnMut(ProgramOutput),
     ) -> Result<(), Ended> {
         let (mut stream, mut buffer) = (Stream::default(), [0; 1 << 14]);
         while !stream.is_over() {
@@ -248,7 +248,11 @@ impl Booted {
     ///
     /// # Errors
     /// When it is out of order: all but a failure is said after one `Hello`, which judges what comes after it.
-    fn take(&mut self, frame: Frame, said: &mut dyn FnMut(Said)) -> Result<(), crate::guest::frame::Error> {
+    fn take(
+        &mut self,
+        frame: Frame,
+        said: &mut dyn FnMut(ProgramOutput),
+    ) -> Result<(), crate::guest::frame::Error> {
         let is_first = self.hello.is_none();
         match frame {
             Frame::Hello(hello) if is_first => self.hello = Some(hello),
@@ -258,8 +262,8 @@ impl Booted {
             _ if is_first => return Err(crate::guest::frame::Error::Order),
             Frame::Document(document) => self.document = Some(document),
             Frame::Symbols(symbols) => self.symbols = symbols,
-            Frame::Output(bytes) => said(Said::Output(bytes)),
-            Frame::Errors(bytes) => said(Said::Errors(bytes)),
+            Frame::Output(bytes) => said(ProgramOutput::Output(bytes)),
+            Frame::Errors(bytes) => said(ProgramOutput::Errors(bytes)),
             Frame::Exit(exit) => self.exit = Some(exit),
             Frame::Unsupported(why) => self.trouble = Some(Trouble::Unsupported(why)),
             Frame::End => {}
@@ -280,7 +284,7 @@ fn pair() -> Result<(UnixStream, OwnedFd), Trouble> {
 }
 
 /// A start that took all the time is a guest that did not finish in it.
-fn of_start(trouble: crate::emulator::Trouble, limits: &Limits) -> Trouble {
+fn start_trouble(trouble: crate::emulator::Trouble, limits: &Limits) -> Trouble {
     match trouble {
         crate::emulator::Trouble::Timeout(_) => {
             Trouble::Hung { time: limits.time, began: false, console: String::new() }

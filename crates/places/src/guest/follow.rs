@@ -5,12 +5,12 @@
 //! steps the guest does not run, so that what is executed is what is counted.
 
 use crate::guest::debugger::{Debugger, Error, Registers};
-use crate::guest::meeting::{self, Meeting};
 use crate::guest::memory::Memory;
+use crate::guest::rendezvous::{self, Rendezvous};
 use crate::guest::timed::Timed;
 use iced_x86::{Code, FlowControl, Instruction};
 use record::abi;
-use record::trace::{MOST, Step, Trace};
+use record::trace::{Executed, MOST, Trace};
 use std::io::{Read, Write};
 use table::{Entry, Kernel, Table};
 
@@ -30,7 +30,7 @@ pub(crate) struct Followed {
     /// A row's ids, and why it was not followed.
     pub unfollowed: Vec<((u16, u16), String)>,
     /// An interrupt by the timer, from its entry until the interrupted program goes on, or why it was not followed; none if none came.
-    pub timer: Option<Result<Vec<Step>, String>>,
+    pub timer: Option<Result<Vec<Executed>, String>>,
 }
 
 /// A row that is waited for.
@@ -66,7 +66,7 @@ impl<C: Read + Write> Follower<C> {
     }
 
     fn follow(&mut self) -> Result<(), Error> {
-        self.debugger.insert(meeting::PAGE)?;
+        self.debugger.insert(rendezvous::PAGE)?;
         self.debugger.begin()?;
         loop {
             let at = self.debugger.registers()?;
@@ -74,16 +74,16 @@ impl<C: Read + Write> Follower<C> {
                 Some(awaited) if at.rip == awaited.timed.begin => self.pass(awaited, &at)?,
                 awaited => {
                     self.give_up(awaited)?;
-                    match Meeting::of(at.first_arguments()).filter(|_| at.rip == meeting::PAGE) {
-                        Some(Meeting::Row(entry, operation)) => self.await_row((entry, operation))?,
-                        Some(Meeting::TooLong(entry, operation, count)) => {
+                    match Rendezvous::of(at.first_arguments()).filter(|_| at.rip == rendezvous::PAGE) {
+                        Some(Rendezvous::Row(entry, operation)) => self.await_row((entry, operation))?,
+                        Some(Rendezvous::TooLong(entry, operation, count)) => {
                             self.followed.unfollowed.push(((entry, operation), too_long(count)));
                         }
                         // It may have stopped where it is to be met again.
-                        Some(Meeting::Timer(address)) if !self.timer(address)? => continue,
-                        Some(Meeting::Timer(_)) => {}
-                        Some(Meeting::Count) => self.answer()?,
-                        Some(Meeting::Over) => return self.debugger.remove(meeting::PAGE),
+                        Some(Rendezvous::Timer(address)) if !self.timer(address)? => continue,
+                        Some(Rendezvous::Timer(_)) => {}
+                        Some(Rendezvous::Count) => self.answer()?,
+                        Some(Rendezvous::Over) => return self.debugger.remove(rendezvous::PAGE),
                         // A stop for nothing that is known here.
                         None => {}
                     }
@@ -97,7 +97,7 @@ impl<C: Read + Write> Follower<C> {
     fn answer(&mut self) -> Result<(), Error> {
         let last = self.followed.traces.last().filter(|_| self.has_followed);
         let count = last.map_or(0, |trace| trace.steps.len().saturating_sub(trace.control));
-        self.debugger.write(meeting::ANSWER, count as u64)
+        self.debugger.write(rendezvous::ANSWER, count as u64)
     }
 
     fn await_row(&mut self, row: (u16, u16)) -> Result<(), Error> {
@@ -192,7 +192,7 @@ impl<C: Read + Write> Follower<C> {
         &mut self,
         begin: &Registers,
         is_end: impl Fn(&Registers) -> bool,
-    ) -> Result<Option<Vec<Step>>, Error> {
+    ) -> Result<Option<Vec<Executed>>, Error> {
         let (mut at, mut steps) = (*begin, Vec::new());
         while !is_end(&at) {
             if steps.len() == MOST {
@@ -200,7 +200,7 @@ impl<C: Read + Write> Follower<C> {
             }
             let (ring, long) = (at.ring(), is_long(&at));
             let bytes = self.memory.instruction(&mut self.debugger, at.rip, ring, long)?;
-            steps.push(Step { address: at.rip, ring, long, bytes });
+            steps.push(Executed { address: at.rip, ring, long, bytes });
             self.debugger.step()?;
             at = self.debugger.registers()?;
         }
@@ -230,13 +230,13 @@ fn timed((entry, operation): (u16, u16)) -> Result<(&'static Entry, Timed), Stri
 
 /// What is the entry's own. An instruction that faults is begun but not executed, and QEMU does not count it; one whose purpose is the
 /// exception is.
-fn trimmed(awaited: &Awaited, mut steps: Vec<Step>) -> Trace {
-    let executed: Vec<Instruction> = steps.iter().map(Step::decode).collect();
+fn trimmed(awaited: &Awaited, mut steps: Vec<Executed>) -> Trace {
+    let executed: Vec<Instruction> = steps.iter().map(Executed::decode).collect();
     let (own, control) = awaited.timed.own(&executed);
     let of_own = executed.get(own.clone()).unwrap_or_default();
     steps.truncate(own.end);
     steps.drain(..own.start);
-    let enters = |pair: &&[Step]| pair[0].ring == 3 && pair[1].ring == 0;
+    let enters = |pair: &&[Executed]| pair[0].ring == 3 && pair[1].ring == 0;
     let faults = steps.windows(2).zip(of_own).filter(|(pair, begun)| enters(pair) && faulted(begun)).count();
     let (entry, operation) = awaited.row;
     Trace { entry, operation, steps, control: control + faults }
@@ -252,8 +252,8 @@ fn faulted(begun: &Instruction) -> bool {
 mod tests {
     use super::*;
 
-    fn step(ring: u8, bytes: &[u8]) -> Step {
-        Step { address: 0x1000, ring, long: true, bytes: bytes.to_vec() }
+    fn step(ring: u8, bytes: &[u8]) -> Executed {
+        Executed { address: 0x1000, ring, long: true, bytes: bytes.to_vec() }
     }
 
     /// How many of these instructions the count has, each of which enters the kernel.

@@ -14,8 +14,8 @@ mod following;
 pub mod frame;
 mod last_words;
 mod machine;
-pub mod meeting;
 mod memory;
+pub mod rendezvous;
 mod terminal;
 mod timed;
 mod trouble;
@@ -23,7 +23,7 @@ mod work;
 
 pub use crate::emulator::Accelerator;
 pub use archive::{INPUT, WORK};
-pub use boot::{Boot, Booted, Said};
+pub use boot::{Boot, Booted, ProgramOutput};
 pub use frame::{Exit, Frame, Hello};
 pub use machine::{EXIT_PORT, FRAME_PORT, MEMORY_MIB, Machine};
 pub use process::{Interrupt, Limits};

@@ -159,7 +159,9 @@ fn class(name: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use attribution::anatomy::{Anatomy, Confidence, Configuration, Instruction, Part, Place, SCHEMA};
+    use attribution::anatomy::{
+        Anatomy, BootedConfiguration, Confidence, Instruction, Location, Part, SCHEMA,
+    };
 
     fn path(function: &str) -> Followed {
         let instruction = Instruction {
@@ -167,14 +169,14 @@ mod tests {
             ring: 0,
             bytes: String::new(),
             text: String::new(),
-            function: Some(Place { name: function.to_owned(), offset: 0 }),
+            function: Some(Location { name: function.to_owned(), offset: 0 }),
             depth: 0,
             part: Part::Other,
             confidence: Confidence::None,
             idle: false,
         };
         let anatomy = Anatomy { entry: "e".into(), operation: "o".into(), instructions: vec![instruction] };
-        Followed::new(Configuration::default(), None, 0, anatomy)
+        Followed::new(BootedConfiguration::default(), None, 0, anatomy)
     }
 
     #[test]

@@ -1,18 +1,18 @@
 //! What the paths of a document are called beside each other.
 
-use attribution::anatomy::{Configuration, Document};
+use attribution::anatomy::{BootedConfiguration, Document};
 
 /// Of each path what sets it apart from the others: its kernel, its parameters, its processor.
 pub(super) fn names(document: &Document) -> Vec<String> {
-    let all: Vec<&Configuration> = document.paths.iter().map(|path| &path.configuration).collect();
-    let differ = |of: &dyn Fn(&Configuration) -> String| {
+    let all: Vec<&BootedConfiguration> = document.paths.iter().map(|path| &path.configuration).collect();
+    let differ = |of: &dyn Fn(&BootedConfiguration) -> String| {
         let words: Vec<String> = all.iter().map(|one| of(one)).collect();
         let is_one = words.windows(2).all(|two| two[0] == two[1]);
         (!is_one).then_some(words)
     };
     let cpus = differ(&|one| one.cpu.clone());
     let kernels = kernels(&all);
-    let parameters = differ(&Configuration::name).or_else(|| {
+    let parameters = differ(&BootedConfiguration::name).or_else(|| {
         // Something has to be said of each.
         let is_said = cpus.is_some() || kernels.is_some();
         (!is_said).then(|| all.iter().map(|one| one.name()).collect())
@@ -28,15 +28,16 @@ pub(super) fn names(document: &Document) -> Vec<String> {
 }
 
 /// What the kernels are called where there are several: by their releases, or their files where those are not enough.
-fn kernels(all: &[&Configuration]) -> Option<Vec<String>> {
+fn kernels(all: &[&BootedConfiguration]) -> Option<Vec<String>> {
     let is_one = all.windows(2).all(|two| (&two[0].release, &two[0].file) == (&two[1].release, &two[1].file));
     if is_one {
         return None;
     }
-    let tells_apart =
-        |one: &&Configuration, other: &&Configuration| one.file == other.file || one.release != other.release;
+    let tells_apart = |one: &&BootedConfiguration, other: &&BootedConfiguration| {
+        one.file == other.file || one.release != other.release
+    };
     let is_told = all.iter().all(|one| all.iter().all(|other| tells_apart(one, other)));
-    let of = |one: &&Configuration| if is_told { one.release.clone() } else { one.file.clone() };
+    let of = |one: &&BootedConfiguration| if is_told { one.release.clone() } else { one.file.clone() };
     let words: Vec<String> = all.iter().map(of).collect();
     Some(if is_told { shortened(&words) } else { words })
 }

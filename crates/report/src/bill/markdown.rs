@@ -44,8 +44,8 @@ fn table(out: &mut String, table: &Table, is_code: bool) {
 fn cells(row: &Row, has_needs: bool, is_code: bool) -> Vec<String> {
     let name = match row.weight {
         Weight::Sum => format!("**{}**", escaped(&row.name)),
-        Weight::Part | Weight::Without if is_code => code(&row.name),
-        Weight::Part | Weight::Without => escaped(&row.name),
+        Weight::ExplainedPart | Weight::Without if is_code => code(&row.name),
+        Weight::ExplainedPart | Weight::Without => escaped(&row.name),
     };
     let numbers = row.numbers.iter().map(|number| escaped(number));
     let needs = has_needs.then(|| escaped(&row.needs));

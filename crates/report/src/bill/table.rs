@@ -9,7 +9,7 @@ use attribution::bill::{Bill, Figure, State, There};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Weight {
     /// A step or a part.
-    Part,
+    ExplainedPart,
     /// A step that has no figure.
     Without,
     /// A sum.
@@ -115,7 +115,7 @@ pub(super) fn steps(bill: &Bill) -> Table {
     };
     let step = |(line, key): (&attribution::bill::Line, Option<char>)| Row {
         weight: match line.state {
-            State::Measured | State::WithoutEffect(_) => Weight::Part,
+            State::Measured | State::WithoutEffect(_) => Weight::ExplainedPart,
             State::Unseen | State::LeftOut(_) | State::Failed(_) => Weight::Without,
         },
         key,
@@ -147,7 +147,7 @@ pub(super) fn there(bill: &Bill, there: &There) -> Table {
     let mut rows =
         vec![row(Weight::Sum, "measured there", there.measured, there.why.as_deref().unwrap_or(""))];
     rows.extend(there.parts.iter().map(|part| {
-        let weight = if part.figure.is_some() { Weight::Part } else { Weight::Without };
+        let weight = if part.figure.is_some() { Weight::ExplainedPart } else { Weight::Without };
         row(weight, &part.what, part.figure, part.note.as_deref().unwrap_or(""))
     }));
     rows.push(row(Weight::Sum, "explained here", there.explained, ""));
@@ -162,7 +162,7 @@ pub(super) fn there(bill: &Bill, there: &There) -> Table {
 /// Every configuration that was measured.
 pub(super) fn configurations(bill: &Bill) -> Table {
     let has_errors = !is_counted(bill);
-    let row = |configured: &attribution::bill::Configured| {
+    let row = |configured: &attribution::bill::MeasuredConfiguration| {
         let figure = configured.figure;
         let mut numbers =
             vec![figure.map_or_else(|| ABSENT.to_owned(), |figure| amount(bill, figure.estimate))];
@@ -172,7 +172,7 @@ pub(super) fn configurations(bill: &Bill) -> Table {
         let values = if values.is_empty() { "bare".to_owned() } else { values };
         let why = configured.why.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
         Row {
-            weight: if figure.is_some() { Weight::Part } else { Weight::Without },
+            weight: if figure.is_some() { Weight::ExplainedPart } else { Weight::Without },
             key: None,
             name: configured.operation.clone(),
             numbers,

@@ -132,7 +132,7 @@ fn grid(table: &Table, width: usize) -> Vec<Line> {
 
 fn row(row: &Row, widths: &Widths, width: usize) -> Vec<Line> {
     let look = match row.weight {
-        Weight::Part => look::PLAIN,
+        Weight::ExplainedPart => look::PLAIN,
         Weight::Without => look::FAINT,
         Weight::Sum => look::NAME,
     };

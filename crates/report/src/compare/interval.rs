@@ -11,7 +11,7 @@ const BEYOND: usize = 2;
 
 /// A change and its interval, as they are written.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Told {
+pub(crate) struct WrittenChange {
     /// With its sign.
     pub change: String,
     pub low: String,
@@ -21,12 +21,12 @@ pub(crate) struct Told {
 }
 
 /// In the unit of the row.
-pub(crate) fn in_unit(change: &Change) -> Told {
+pub(crate) fn in_unit(change: &Change) -> WrittenChange {
     told(change.estimate, [change.low, change.high], |_| 1)
 }
 
 /// In percent, without the sign `%`; none where there is none.
-pub(crate) fn in_percent(change: &Change) -> Option<Told> {
+pub(crate) fn in_percent(change: &Change) -> Option<WrittenChange> {
     let (low, high) = change.percent_low.zip(change.percent_high)?;
     Some(told(change.percent?, [low, high], digits_of_percent))
 }
@@ -36,7 +36,7 @@ pub(super) fn digits_of_percent(percent: f64) -> usize {
     if percent.abs() < 9.995 { 2 } else { 1 }
 }
 
-fn told(middle: f64, [low, high]: [f64; 2], digits: impl Fn(f64) -> usize) -> Told {
+fn told(middle: f64, [low, high]: [f64; 2], digits: impl Fn(f64) -> usize) -> WrittenChange {
     let holds_nothing = low <= 0.0 && high >= 0.0;
     let end = |value: f64| end(value, holds_nothing, &digits);
     let (change, beside) = match plus_minus(middle, [low, high], &digits) {
@@ -52,7 +52,7 @@ fn told(middle: f64, [low, high]: [f64; 2], digits: impl Fn(f64) -> usize) -> To
             (change, format!("{} to {}", short(low), short(high)))
         }
     };
-    Told { change, low: end(low), high: end(high), beside }
+    WrittenChange { change, low: end(low), high: end(high), beside }
 }
 
 /// The middle and `±` with the half that stands for both; none where the halves are not equally long, or would say something else of

@@ -1,7 +1,7 @@
 //! The table of a text report: its columns, how wide they are, and the lines of a row.
 
 use super::groups::{Group, Kind, Names};
-use super::interval::{Told, in_percent, in_unit};
+use super::interval::{WrittenChange, in_percent, in_unit};
 use super::words::outcomes;
 use crate::bar::change_bar;
 use crate::figure::{ABSENT, number};
@@ -161,8 +161,8 @@ impl<'a> Table<'a> {
                 Some(String::new())
             }
             Column::Error => Some(in_unit(change).beside),
-            Column::Percent => in_percent(change).map(|Told { change, .. }| change),
-            Column::PercentError => in_percent(change).map(|Told { beside, .. }| beside),
+            Column::Percent => in_percent(change).map(|WrittenChange { change, .. }| change),
+            Column::PercentError => in_percent(change).map(|WrittenChange { beside, .. }| beside),
             Column::Bar => Some(change.percent.map(|percent| change_bar(percent, width)).unwrap_or_default()),
         };
         text.unwrap_or_else(|| ABSENT.to_owned())

@@ -1,7 +1,7 @@
 //! What a comparison says, in sentences that every format shares. Not yet made harmless: whoever shows them does that.
 
 use super::groups::{Kind, Names};
-use super::interval::{self, Told};
+use super::interval::{self, WrittenChange};
 use super::more;
 use crate::figure::{ABSENT, number};
 use crate::runs::short;
@@ -577,7 +577,7 @@ pub(crate) fn figures(row: &Row) -> Option<String> {
         estimate.map_or_else(|| ABSENT.to_owned(), number)
     };
     let unit = row.unit.map_or("", Unit::name);
-    let Told { change: by, low, high, .. } = interval::in_unit(change);
+    let WrittenChange { change: by, low, high, .. } = interval::in_unit(change);
     let by = format!("{by} ({low} to {high})");
     let percent = in_percent(change).map(|percent| format!(", {percent}")).unwrap_or_default();
     Some(format!("{} → {} {unit}: {by}{percent}", estimate(&row.base), estimate(&row.new)))
@@ -585,7 +585,7 @@ pub(crate) fn figures(row: &Row) -> Option<String> {
 
 /// `+4.66 % (+3.82 to +5.50)`
 pub(super) fn in_percent(change: &Change) -> Option<String> {
-    let Told { change, low, high, .. } = interval::in_percent(change)?;
+    let WrittenChange { change, low, high, .. } = interval::in_percent(change)?;
     Some(format!("{change} % ({low} to {high})"))
 }
 

@@ -114,7 +114,7 @@ impl Differing {
 }
 
 /// How a run differs from the first, in words.
-pub(super) struct Told {
+pub(super) struct WrittenChange {
     pub difference: String,
     /// From where to where; empty where nothing is uncertain or known.
     pub interval: String,
@@ -177,12 +177,12 @@ impl<'a> Verdicts<'a> {
     }
 
     /// The same in words, with the verdict.
-    pub fn told(&self, line: &Line, run: usize) -> Told {
+    pub fn told(&self, line: &Line, run: usize) -> WrittenChange {
         let of_run = self.of_runs.get(run).and_then(Option::as_ref);
         let Some(OfRun { compared, .. }) = of_run else {
             let difference = self.difference(line, run).map(|known| known.in_words());
             let difference = difference.unwrap_or_else(|| ABSENT.to_owned());
-            return Told { difference, interval: String::new(), verdict: None };
+            return WrittenChange { difference, interval: String::new(), verdict: None };
         };
         let row = self.row(line, run);
         let change = row.and_then(|row| Some((row, row.change.as_ref()?)));
@@ -190,7 +190,7 @@ impl<'a> Verdicts<'a> {
             change.map_or_else(|| (ABSENT.to_owned(), String::new()), |(row, change)| in_words(row, change));
         let verdict =
             row.map(|row| Said { words: plain(&words::verdict(row, compared)), tag: tag(Kind::of_row(row)) });
-        Told { difference, interval, verdict }
+        WrittenChange { difference, interval, verdict }
     }
 
     /// All that a comparison says of a row, for those who open it.

@@ -2,7 +2,7 @@
 
 use super::PageRun;
 use super::axis::{Logarithmic, Relative};
-use super::comparison::{Told, Verdicts};
+use super::comparison::{Verdicts, WrittenChange};
 use super::detail::histogram;
 use super::histogram::Spark;
 use super::lines::Line;
@@ -38,7 +38,7 @@ pub(super) struct Listed {
     /// A cell for each run.
     pub cells: Vec<Cell>,
     /// Of each run but the first.
-    pub differences: Vec<Told>,
+    pub differences: Vec<WrittenChange>,
     pub mark: Option<Mark>,
     pub forest: Option<Forest>,
     pub spark: Option<Spark>,

@@ -3,7 +3,7 @@
 use super::table::{CHANGES, Heading, Part, cells, change_words, changes, elsewhere, headings, parts};
 use super::{head, missing, remarks};
 use crate::markdown::escaped;
-use compare::published::{Place, Reproduction};
+use compare::published::{GuestKind, Reproduction};
 
 pub(crate) fn render(reproduction: &Reproduction) -> Vec<u8> {
     let title = format!("{}: {}", reproduction.name, reproduction.title);
@@ -20,7 +20,7 @@ pub(crate) fn render(reproduction: &Reproduction) -> Vec<u8> {
         table(&mut out, 2, &names(reproduction, &headings), &rows);
     }
     for (place, words, rows) in elsewhere(reproduction) {
-        let name = if place == Place::Lab { "lab" } else { "guests" };
+        let name = if place == GuestKind::Lab { "lab" } else { "guests" };
         out.push_str(&format!("\n## {name}\n\n{}\n\n", escaped(&words)));
         if let Some((heading, rows)) = rows.split_first() {
             table(&mut out, 2, heading, rows);

@@ -10,7 +10,7 @@ pub use list::publications;
 
 use crate::figure::ABSENT;
 use crate::{Error, Format, Kind, Style, json};
-use compare::published::{Here, Place, Reproduction};
+use compare::published::{GuestKind, Here, Reproduction};
 use table::heading_of;
 
 /// A reproduction, in `format`.
@@ -86,7 +86,7 @@ fn missing(reproduction: &Reproduction) -> Vec<(String, String)> {
         let rest = of_column().filter(|figure| whole.is_none() || figure.entry.is_none());
         out.extend(rest.filter_map(|one| Some((one.row.clone(), one.reason.clone()?))));
     }
-    for (place, found) in [(Place::Lab, &reproduction.lab), (Place::Linux, &reproduction.guests)] {
+    for (place, found) in [(GuestKind::Lab, &reproduction.lab), (GuestKind::Linux, &reproduction.guests)] {
         let figures = found.iter().flat_map(|found| &found.figures);
         let place = heading_of(place);
         out.extend(figures.filter_map(|one| Some((format!("{}, {place}", one.row), one.reason.clone()?))));

@@ -1,7 +1,7 @@
 //! The cells of a reproduction's tables, for text and Markdown alike.
 
 use crate::figure::{ABSENT, multiple, number};
-use compare::published::{Compared, Figure, GuestUnit, InGuests, Measured, Place, Reproduction, Unit};
+use compare::published::{Compared, Figure, GuestKind, GuestUnit, InGuests, Measured, Reproduction, Unit};
 
 /// A part of the table that is left out where there is no room for it, or nothing in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,21 +116,21 @@ fn half_width(measured: &Measured) -> Option<String> {
 }
 
 /// What came out in guests of either place, where there were any: what is said above its table, and the table, first the headings.
-pub(crate) fn elsewhere(reproduction: &Reproduction) -> Vec<(Place, String, Vec<Vec<String>>)> {
-    let all = [(Place::Lab, &reproduction.lab), (Place::Linux, &reproduction.guests)];
+pub(crate) fn elsewhere(reproduction: &Reproduction) -> Vec<(GuestKind, String, Vec<Vec<String>>)> {
+    let all = [(GuestKind::Lab, &reproduction.lab), (GuestKind::Linux, &reproduction.guests)];
     let found = all.into_iter().filter_map(|(place, found)| Some((place, found.as_ref()?)));
     found.map(|(place, found)| (place, words(place, found), of_guests(reproduction, place, found))).collect()
 }
 
 /// Where a table of guests was measured.
-pub(crate) fn heading_of(place: Place) -> &'static str {
+pub(crate) fn heading_of(place: GuestKind) -> &'static str {
     match place {
-        Place::Lab => "in the lab",
-        Place::Linux => "in a guest",
+        GuestKind::Lab => "in the lab",
+        GuestKind::Linux => "in a guest",
     }
 }
 
-fn of_guests(reproduction: &Reproduction, place: Place, lab: &InGuests) -> Vec<Vec<String>> {
+fn of_guests(reproduction: &Reproduction, place: GuestKind, lab: &InGuests) -> Vec<Vec<String>> {
     let mut columns: Vec<&str> = lab.figures.iter().map(|figure| figure.column.as_str()).collect();
     columns.dedup();
     let mut rows: Vec<&str> = Vec::new();
@@ -194,18 +194,18 @@ pub(crate) fn change_words(reproduction: &Reproduction) -> String {
 }
 
 /// What is said above the table.
-fn words(place: Place, found: &InGuests) -> String {
+fn words(place: GuestKind, found: &InGuests) -> String {
     let run = found.run.as_deref().map_or(String::new(), |id| format!(" (run {})", crate::short(id)));
     let whose = match place {
-        Place::Lab => "In the lab, kentry's own kernel",
-        Place::Linux => "In guests with a Linux",
+        GuestKind::Lab => "In the lab, kentry's own kernel",
+        GuestKind::Linux => "In guests with a Linux",
     };
     match (found.unit, place) {
-        (GuestUnit::Instructions, Place::Lab) => format!(
+        (GuestUnit::Instructions, GuestKind::Lab) => format!(
             "{whose}{run}: instructions executed in an emulator, not times. A count ranks no cost: iretq and cpuid count one each, \
              as mov does."
         ),
-        (GuestUnit::Instructions, Place::Linux) => format!(
+        (GuestUnit::Instructions, GuestKind::Linux) => format!(
             "{whose}{run}: instructions of a turn, executed in an emulator; no times, and so no index. They show which configuration \
              executes more instructions, not what these cost: a write of CR3 counts one, as mov does."
         ),

@@ -1,7 +1,8 @@
 //! Bills that show everything a bill can have.
 
 use attribution::bill::{
-    Bill, Configured, Figure, Line, Need, Part, PartKind, SCHEMA, State, Step, There, Unit,
+    Bill, ExplainedKind, ExplainedPart, Figure, Line, MeasuredConfiguration, Need, SCHEMA, State, Step,
+    There, Unit,
 };
 use document::{Machine, Place};
 use table::Kernel;
@@ -53,12 +54,17 @@ fn lines() -> Vec<Line> {
     lines
 }
 
-fn part(kind: PartKind, what: &str, figure: Option<f64>, note: Option<&str>) -> Part {
-    Part { kind, what: what.into(), figure: figure.map(Figure::count), note: note.map(str::to_owned) }
+fn part(kind: ExplainedKind, what: &str, figure: Option<f64>, note: Option<&str>) -> ExplainedPart {
+    ExplainedPart {
+        kind,
+        what: what.into(),
+        figure: figure.map(Figure::count),
+        note: note.map(str::to_owned),
+    }
 }
 
-fn configured(steps: &[usize], values: &[(&str, &str)], figure: Option<f64>) -> Configured {
-    Configured {
+fn configured(steps: &[usize], values: &[(&str, &str)], figure: Option<f64>) -> MeasuredConfiguration {
+    MeasuredConfiguration {
         operation: "getppid".into(),
         steps: steps.into(),
         values: values.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect(),
@@ -86,27 +92,27 @@ pub fn counted() -> Bill {
         why: None,
         parts: vec![
             part(
-                PartKind::Crossing,
+                ExplainedKind::Crossing,
                 "crossing by the hardware",
                 Some(9.0),
                 Some("bare, with a call number that no kernel has"),
             ),
-            part(PartKind::Step, "pti=on", Some(6.0), None),
+            part(ExplainedKind::Step, "pti=on", Some(6.0), None),
             part(
-                PartKind::Interactions,
+                ExplainedKind::Interactions,
                 "steps together",
                 Some(3.0),
                 Some("the whole less the sum of the steps"),
             ),
             part(
-                PartKind::Dispatch,
+                ExplainedKind::Dispatch,
                 "dispatch",
                 Some(17.0),
                 Some("registers saved, the call through the table"),
             ),
-            part(PartKind::Service, "the service itself", None, Some("within dispatch")),
+            part(ExplainedKind::Service, "the service itself", None, Some("within dispatch")),
             part(
-                PartKind::Exits,
+                ExplainedKind::Exits,
                 "exits of the virtual machine",
                 None,
                 Some("TCGTCGTCGTCG is below this Linux"),

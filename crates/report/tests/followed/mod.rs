@@ -1,12 +1,12 @@
 //! Documents of paths that Debian's Linux 6.1 executed.
 
 use crate::recorded::Recorded;
-use attribution::anatomy::{Beside, BesideLine, Configuration, Document, Followed, SCHEMA};
+use attribution::anatomy::{Beside, BesideLine, BootedConfiguration, Document, Followed, SCHEMA};
 use document::{Machine, Name};
 
 fn followed(name: &str, parameters: &str, row: (&str, &str), counted: Option<u64>) -> Followed {
     let recorded = Recorded::read(name);
-    let configuration = Configuration {
+    let configuration = BootedConfiguration {
         release: recorded.kernel.release.clone(),
         file: "vmlinuz".into(),
         parameters: parameters.into(),

@@ -3,7 +3,7 @@
 use attribution::anatomy::{Anatomy, Part};
 use flate2::read::GzDecoder;
 use linux::{Alternative, Kernel};
-use record::trace::{Step, Symbol, Trace};
+use record::trace::{Executed, Symbol, Trace};
 use serde_json::Value;
 use std::path::Path;
 use table::Table;
@@ -37,7 +37,7 @@ fn alternative(value: &Value) -> Alternative {
 
 fn trace(value: &Value) -> Trace {
     let name = |key: &str| value[key].as_str().unwrap().to_string();
-    let step = |step: &Value| Step {
+    let step = |step: &Value| Executed {
         address: step[0].as_u64().unwrap(),
         ring: step[1].as_u64().unwrap() as u8,
         long: true,

@@ -2,7 +2,7 @@
 
 use super::figures::is_known;
 use super::ratio;
-use super::wants::{Place, in_words};
+use super::wants::{GuestKind, in_words};
 use crate::published::{Column, Publication, Row, Unit};
 use document::{Counter, Document, is_figure};
 use serde::Serialize;
@@ -71,10 +71,10 @@ impl GuestUnit {
         }
     }
 
-    fn of(publication: &Publication, place: Place, run: &Document) -> GuestUnit {
+    fn of(publication: &Publication, place: GuestKind, run: &Document) -> GuestUnit {
         match run.counter() {
             Counter::Instructions => GuestUnit::Instructions,
-            Counter::Time if place == Place::Linux && publication.unit == Unit::Index => GuestUnit::Index,
+            Counter::Time if place == GuestKind::Linux && publication.unit == Unit::Index => GuestUnit::Index,
             Counter::Time if run.measurement.cycles_per_tick.is_some() => GuestUnit::CoreCycles,
             Counter::Time => GuestUnit::Ticks,
         }
@@ -97,7 +97,7 @@ impl GuestUnit {
 }
 
 impl InGuests {
-    pub(super) fn of(publication: &Publication, place: Place, run: &Document, table: &Table) -> InGuests {
+    pub(super) fn of(publication: &Publication, place: GuestKind, run: &Document, table: &Table) -> InGuests {
         let unit = GuestUnit::of(publication, place, run);
         let mut figures = Vec::new();
         let mut known = BTreeSet::new();
@@ -122,7 +122,7 @@ impl InGuests {
 
 fn guest_figure(
     publication: &Publication,
-    place: Place,
+    place: GuestKind,
     (row, column, name): (&Row, &Column, &str),
     (unit, run): (GuestUnit, &Document),
     table: &Table,

@@ -12,7 +12,7 @@ pub use elsewhere::{GuestFigure, GuestUnit, InGuests};
 pub use figures::{Figure, Measured, Way};
 pub use here::Here;
 pub use ratios::Compared;
-pub use wants::Place;
+pub use wants::GuestKind;
 
 use crate::published::{Publication, Timed, Unit};
 use document::Document;
@@ -86,7 +86,7 @@ impl Reproduction {
             figures::of_column(publication, (place, column), &ways, parts, table)
         });
         let in_guests = |place, run| InGuests::of(publication, place, run, table);
-        let lab = parts.lab.map(|run| in_guests(Place::Lab, run));
+        let lab = parts.lab.map(|run| in_guests(GuestKind::Lab, run));
         Reproduction {
             schema: Reproduction::SCHEMA,
             name: publication.name.clone(),
@@ -104,7 +104,7 @@ impl Reproduction {
             ways,
             ratios: ratios::all(publication, parts.lab, lab.as_ref()),
             lab,
-            guests: parts.guests.map(|run| in_guests(Place::Linux, run)),
+            guests: parts.guests.map(|run| in_guests(GuestKind::Linux, run)),
         }
     }
 

@@ -1,7 +1,7 @@
 //! What the author concluded, beside what the lab's costs make of it.
 
 use super::elsewhere::{GuestFigure, GuestUnit, InGuests};
-use super::wants::Place;
+use super::wants::GuestKind;
 use crate::published::{Publication, Ratio};
 use document::Document;
 use environment::Trapped;
@@ -107,5 +107,5 @@ fn named(publication: &Publication, (row, column): (&str, &str)) -> String {
 fn set_of(publication: &Publication, (row, column): (&str, &str)) -> BTreeMap<String, String> {
     let row = publication.rows.iter().map(|row| row.get_ref()).find(|known| known.name == row);
     let column = publication.columns.iter().map(|column| column.get_ref()).find(|known| known.name == column);
-    row.zip(column).map(|(row, column)| publication.set(Place::Lab, row, column)).unwrap_or_default()
+    row.zip(column).map(|(row, column)| publication.set(GuestKind::Lab, row, column)).unwrap_or_default()
 }

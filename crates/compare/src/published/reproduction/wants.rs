@@ -6,43 +6,43 @@ use table::Table;
 
 /// Where else a publication can be measured than on this Linux.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum GuestKind {
     /// In the lab, kentry's own kernel, whose switches stand for rows and columns.
     Lab,
     /// In guests with a Linux, whose parameters do.
     Linux,
 }
 
-impl Place {
+impl GuestKind {
     /// As the subject of a sentence.
     pub fn name(self) -> &'static str {
         match self {
-            Place::Lab => "the lab",
-            Place::Linux => "the guest",
+            GuestKind::Lab => "the lab",
+            GuestKind::Linux => "the guest",
         }
     }
 
     /// What stands for a column.
     pub(super) fn of_column(self, column: &Column) -> &BTreeMap<String, String> {
         match self {
-            Place::Lab => &column.set,
-            Place::Linux => &column.boot,
+            GuestKind::Lab => &column.set,
+            GuestKind::Linux => &column.boot,
         }
     }
 
     /// What stands for a row besides its entry.
     fn set_of_row(self, row: &Row) -> &BTreeMap<String, String> {
         match self {
-            Place::Lab => &row.set,
-            Place::Linux => &row.boot,
+            GuestKind::Lab => &row.set,
+            GuestKind::Linux => &row.boot,
         }
     }
 
     /// Entry and operation of a row there, if it has them.
     pub(super) fn of_row<'a>(self, row: &'a Row, table: &Table) -> Option<(&'a str, &'a str)> {
         match self {
-            Place::Lab => row.in_lab(table),
-            Place::Linux => row.in_guest(),
+            GuestKind::Lab => row.in_lab(table),
+            GuestKind::Linux => row.in_guest(),
         }
     }
 }
@@ -50,7 +50,7 @@ impl Place {
 impl Publication {
     /// What is measured there for it: entries, operations, and configurations as `--set` takes them. Every operation is measured
     /// through every entry in every configuration; not all of that is asked for here, but it takes no time.
-    pub fn wants(&self, place: Place, table: &Table) -> (Vec<String>, Vec<String>, Vec<String>) {
+    pub fn wants(&self, place: GuestKind, table: &Table) -> (Vec<String>, Vec<String>, Vec<String>) {
         let (mut entries, mut operations, mut sets) = (Vec::new(), Vec::new(), Vec::new());
         let add = |to: &mut Vec<String>, word: String| {
             if !word.is_empty() && !to.contains(&word) {
@@ -71,7 +71,7 @@ impl Publication {
     /// What stands for a row in a column. Switches of the lab that only others of the publication name have their defaults.
     pub(super) fn set_in_full(
         &self,
-        place: Place,
+        place: GuestKind,
         row: &Row,
         column: &Column,
         table: &Table,
@@ -79,12 +79,12 @@ impl Publication {
         let rows = self.rows.iter().flat_map(|row| row.get_ref().set.keys());
         let named = self.columns.iter().flat_map(|column| column.get_ref().set.keys()).chain(rows);
         let default = |name: &String| Some((name.clone(), table.switch(name)?.default.clone()));
-        let defaults = named.filter(|_| place == Place::Lab).filter_map(default);
+        let defaults = named.filter(|_| place == GuestKind::Lab).filter_map(default);
         defaults.chain(self.set(place, row, column)).collect()
     }
 
     /// What stands for a row in a column, without what is so by default.
-    pub(super) fn set(&self, place: Place, row: &Row, column: &Column) -> BTreeMap<String, String> {
+    pub(super) fn set(&self, place: GuestKind, row: &Row, column: &Column) -> BTreeMap<String, String> {
         let all = place.of_column(column).iter().chain(place.set_of_row(row));
         all.map(|(name, value)| (name.clone(), value.clone())).collect()
     }

@@ -10,9 +10,9 @@ pub const CODE: u8 = 0xc3;
 /// Where whoever follows writes its answer, eight bytes in a page of its own.
 pub const ANSWER: u64 = PAGE + 4096;
 
-/// What a meeting is about.
+/// What a rendezvous is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Meeting {
+pub enum Rendezvous {
     /// The next process to execute a probe measures this row.
     Row(u16, u16),
     /// This row is not used: its use has so many instructions, which is more than are followed.
@@ -25,7 +25,7 @@ pub enum Meeting {
     Over,
 }
 
-impl Meeting {
+impl Rendezvous {
     const ROW: u64 = 1;
     const TIMER: u64 = 2;
     const COUNT: u64 = 3;
@@ -35,30 +35,32 @@ impl Meeting {
     /// The arguments of the call.
     pub fn arguments(self) -> [u64; 2] {
         match self {
-            Meeting::Row(entry, operation) => [Meeting::ROW, u64::from(entry) << 16 | u64::from(operation)],
-            Meeting::TooLong(entry, operation, count) => {
-                let row = u64::from(entry) << 16 | u64::from(operation);
-                [Meeting::TOO_LONG, u64::from(count) << 32 | row]
+            Rendezvous::Row(entry, operation) => {
+                [Rendezvous::ROW, u64::from(entry) << 16 | u64::from(operation)]
             }
-            Meeting::Timer(address) => [Meeting::TIMER, address],
-            Meeting::Count => [Meeting::COUNT, 0],
-            Meeting::Over => [Meeting::OVER, 0],
+            Rendezvous::TooLong(entry, operation, count) => {
+                let row = u64::from(entry) << 16 | u64::from(operation);
+                [Rendezvous::TOO_LONG, u64::from(count) << 32 | row]
+            }
+            Rendezvous::Timer(address) => [Rendezvous::TIMER, address],
+            Rendezvous::Count => [Rendezvous::COUNT, 0],
+            Rendezvous::Over => [Rendezvous::OVER, 0],
         }
     }
 
     /// Of these arguments; none where they make no sense.
-    pub fn of([what, about]: [u64; 2]) -> Option<Meeting> {
+    pub fn of([what, about]: [u64; 2]) -> Option<Rendezvous> {
         match what {
-            Meeting::ROW => {
+            Rendezvous::ROW => {
                 let entry = u16::try_from(about >> 16).ok()?;
-                Some(Meeting::Row(entry, about as u16))
+                Some(Rendezvous::Row(entry, about as u16))
             }
-            Meeting::TOO_LONG => {
-                Some(Meeting::TooLong((about >> 16) as u16, about as u16, (about >> 32) as u32))
+            Rendezvous::TOO_LONG => {
+                Some(Rendezvous::TooLong((about >> 16) as u16, about as u16, (about >> 32) as u32))
             }
-            Meeting::TIMER => Some(Meeting::Timer(about)),
-            Meeting::COUNT => Some(Meeting::Count),
-            Meeting::OVER => Some(Meeting::Over),
+            Rendezvous::TIMER => Some(Rendezvous::Timer(about)),
+            Rendezvous::COUNT => Some(Rendezvous::Count),
+            Rendezvous::OVER => Some(Rendezvous::Over),
             _ => None,
         }
     }
@@ -70,18 +72,18 @@ mod tests {
 
     #[test]
     fn a_meeting_is_what_its_arguments_say() {
-        for meeting in [
-            Meeting::Row(0, 7),
-            Meeting::Row(u16::MAX, 1),
-            Meeting::TooLong(0, 7, 1),
-            Meeting::TooLong(u16::MAX, 1, u32::MAX),
-            Meeting::Timer(5),
-            Meeting::Count,
-            Meeting::Over,
+        for rendezvous in [
+            Rendezvous::Row(0, 7),
+            Rendezvous::Row(u16::MAX, 1),
+            Rendezvous::TooLong(0, 7, 1),
+            Rendezvous::TooLong(u16::MAX, 1, u32::MAX),
+            Rendezvous::Timer(5),
+            Rendezvous::Count,
+            Rendezvous::Over,
         ] {
-            assert_eq!(Meeting::of(meeting.arguments()), Some(meeting));
+            assert_eq!(Rendezvous::of(rendezvous.arguments()), Some(rendezvous));
         }
-        assert_eq!(Meeting::of([6, 0]), None);
-        assert_eq!(Meeting::of([1, 1 << 32]), None);
+        assert_eq!(Rendezvous::of([6, 0]), None);
+        assert_eq!(Rendezvous::of([1, 1 << 32]), None);
     }
 }

@@ -31,13 +31,13 @@ pub struct Turn {
 
 impl Turn {
     /// The time from starting the emulator to the guest's first record.
-    pub fn came_up(&self) -> Duration {
+    pub fn boot_time(&self) -> Duration {
         self.booted.first_frame.unwrap_or_default()
     }
 
     /// When the guest's first record came, in milliseconds of the measurement. The guest's own times count from there.
     pub fn at_ms(&self) -> f64 {
-        milliseconds(self.began + self.came_up())
+        milliseconds(self.began + self.boot_time())
     }
 
     /// As a document has it.
@@ -47,7 +47,7 @@ impl Turn {
 }
 
 /// What the boots of one configuration came to.
-pub struct Came<'b> {
+pub struct BootOutcomes<'b> {
     /// What its rows have.
     figures: Figures<'b>,
     /// The boots that have measured, also those without what was asked for.
@@ -78,9 +78,9 @@ enum Judged<'b> {
     Nothing(Trouble),
 }
 
-impl<'b> Came<'b> {
+impl<'b> BootOutcomes<'b> {
     /// Judges them.
-    pub fn of(configuration: &Configuration, boots: &[&'b Turn]) -> Came<'b> {
+    pub fn of(configuration: &Configuration, boots: &[&'b Turn]) -> BootOutcomes<'b> {
         let (mut answered, mut measured) = (Vec::new(), Vec::new());
         let (mut troubled, mut failed, mut lacking) = (None, None, None);
         for boot in boots {
@@ -113,7 +113,7 @@ impl<'b> Came<'b> {
             (None, Some(trouble)) => Figures::Not(outcome(trouble.kind()), trouble.to_string()),
             (None, None) => Figures::Interrupted,
         };
-        Came { figures, measured, troubled, failed }
+        BootOutcomes { figures, measured, troubled, failed }
     }
 
     /// The rows of this configuration; none if nobody came to them.
