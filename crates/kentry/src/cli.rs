@@ -16,11 +16,14 @@ use crate::show::ShowFileArgs;
 use clap::{Parser, Subcommand, ValueHint};
 use std::path::PathBuf;
 
+/// What stands below the short help.
+const MORE: &str = "--help shows all options, and more.";
+
 /// Measures every way into an x86 kernel: what each entry costs, and why.
 ///
 /// Without a subcommand, kentry measures this machine, like `kentry measure`.
 #[derive(Debug, Parser)]
-#[command(name = "kentry", version, after_help = exit_status(&[NOISY_STATUS]), args_conflicts_with_subcommands = true)]
+#[command(name = "kentry", version, after_help = MORE, after_long_help = exit_status(&[NOISY_STATUS]), args_conflicts_with_subcommands = true)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -34,33 +37,33 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Measure the Linux that this runs on (the default)
-    #[command(after_help = exit_status(&[NOISY_STATUS]))]
+    #[command(after_help = MORE, after_long_help = exit_status(&[NOISY_STATUS]))]
     Measure(MeasureArgs),
     /// Measure kentry's own kernel in a virtual machine: it has every entry, and protections that can be switched
-    #[command(after_help = lab_help())]
+    #[command(after_help = MORE, after_long_help = lab_help())]
     Lab(LabArgs),
     /// Measure a Linux in a virtual machine: kernels, parameters and processors side by side
-    #[command(after_help = linux_help())]
+    #[command(after_help = MORE, after_long_help = linux_help())]
     Linux(Box<LinuxArgs>),
     /// Show what each protection adds to an entry, by name: alone and beside the others, until the path adds up
-    #[command(after_help = bill_help(), mut_arg("timeout", bill_timeout))]
+    #[command(after_help = MORE, after_long_help = bill_help(), mut_arg("timeout", bill_timeout))]
     Bill(BillArgs),
     /// Follow one use of an entry through a Linux in a virtual machine, and name every instruction
-    #[command(after_help = anatomy_help())]
+    #[command(after_help = MORE, after_long_help = anatomy_help())]
     Anatomy(AnatomyArgs),
     /// List the runs that are kept, the newest first; or show, name, tag, remove or verify them
-    #[command(args_conflicts_with_subcommands = true, after_help = exit_status(&[]))]
+    #[command(args_conflicts_with_subcommands = true, after_help = MORE, after_long_help = exit_status(&[]))]
     Runs(RunsArgs),
     /// Show kept runs, saved documents, bills or anatomies, in any format
     Show(ShowFileArgs),
     /// Measure here what somebody has published, as its author did and as kentry does, side by side
-    #[command(after_help = exit_status(&[]))]
+    #[command(after_help = MORE, after_long_help = exit_status(&[]))]
     Reproduce(ReproduceArgs),
     /// Compare runs: which entries got slower or faster, opened or closed, and whether that can be told
-    #[command(after_help = compare_help(), override_usage = COMPARE_USAGE)]
+    #[command(after_help = MORE, after_long_help = compare_help(), override_usage = COMPARE_USAGE)]
     Compare(CompareArgs),
     /// Write a page of HTML about a run, or about several side by side; it holds all it needs, and opens offline
-    #[command(after_help = exit_status(&[]))]
+    #[command(after_help = MORE, after_long_help = exit_status(&[]))]
     Report(ReportArgs),
     /// List the entries of Linux and their operations; with --lab those of the lab, its switches and its profiles
     List(ListArgs),
@@ -106,5 +109,17 @@ mod tests {
         assert!(parses("kentry reproduce example --verbose") && !parses("kentry reproduce --list --verbose"));
         assert!(!parses("kentry list --verbose") && !parses("kentry runs --verbose"));
         assert!(parses("kentry show latest --all --verbose"));
+    }
+
+    #[test]
+    fn every_short_help_is_shorter_than_the_long_one() {
+        let command = Cli::command();
+        for mut command in
+            command.get_subcommands().filter(|one| one.get_after_long_help().is_some()).cloned()
+        {
+            let (short, long) = (command.render_help().to_string(), command.render_long_help().to_string());
+            let lines = |text: &str| text.lines().filter(|line| !line.trim().is_empty()).count();
+            assert!(lines(&short) < lines(&long), "{}: {short}", command.get_name());
+        }
     }
 }

@@ -22,7 +22,7 @@ pub struct ShowFileArgs {
     #[command(flatten)]
     pub rows: RowArgs,
     /// Compute every figure and finding again, from the rounds and the facts in the document
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub recompute: bool,
     /// How to show it, and where
     #[command(flatten)]

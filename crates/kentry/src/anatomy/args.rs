@@ -67,23 +67,23 @@ pub struct AnatomyArgs {
     pub against: Option<String>,
     /// Follow a second boot with this kernel instead of --kernel, and show what it executes more and less; may be combined with
     /// --against
-    #[arg(long, value_name = "FILE|auto", value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "FILE|auto", value_hint = ValueHint::FilePath, hide_short_help = true)]
     pub against_kernel: Option<String>,
     /// Follow a second boot on this processor instead of --cpu-model, and show what it executes more and less
-    #[arg(long, value_name = "NAME", value_hint = ValueHint::Other, value_parser = cpu_model)]
+    #[arg(long, value_name = "NAME", value_hint = ValueHint::Other, value_parser = cpu_model, hide_short_help = true)]
     pub against_cpu_model: Option<String>,
     /// Show this profile of the lab beside the path, part by part: a name, none, or auto, which is the newest profile that is not newer
     /// than the kernel
-    #[arg(long, value_name = "PROFILE", default_value = AUTO, value_hint = ValueHint::Other)]
+    #[arg(long, value_name = "PROFILE", default_value = AUTO, value_hint = ValueHint::Other, hide_short_help = true)]
     pub beside: String,
     /// How long one boot may take [default: 120]
-    #[arg(long, value_name = "SECONDS", value_parser = budget, allow_negative_numbers = true)]
+    #[arg(long, value_name = "SECONDS", value_parser = budget, allow_negative_numbers = true, hide_short_help = true)]
     pub timeout: Option<Duration>,
     /// Draw all of the guest's random numbers from this number (at most 2^53) [default: 0]
-    #[arg(long, value_name = "NUMBER", value_parser = seed, allow_negative_numbers = true)]
+    #[arg(long, value_name = "NUMBER", value_parser = seed, allow_negative_numbers = true, hide_short_help = true)]
     pub seed: Option<u64>,
     /// The guest's memory
-    #[arg(long, value_name = "MIB", default_value_t = places::guest::MEMORY_MIB, value_parser = clap::value_parser!(u64).range(64..=1 << 20), allow_negative_numbers = true)]
+    #[arg(long, value_name = "MIB", default_value_t = places::guest::MEMORY_MIB, value_parser = clap::value_parser!(u64).range(64..=1 << 20), allow_negative_numbers = true, hide_short_help = true)]
     pub memory: u64,
     /// Print the plan, and boot nothing
     #[arg(long)]

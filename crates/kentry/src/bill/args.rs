@@ -46,10 +46,10 @@ pub struct BillArgs {
     #[arg(short, long, value_name = "SWITCH=VALUE,...", value_hint = ValueHint::Other)]
     pub set: Vec<String>,
     /// Leave a step of the profile out: pti=on, or pti for all steps of that switch; may be given several times
-    #[arg(long, value_name = "STEP", value_hint = ValueHint::Other)]
+    #[arg(long, value_name = "STEP", value_hint = ValueHint::Other, hide_short_help = true)]
     pub without: Vec<String>,
     /// Also measure the steps in so many random orders, and show the mean of what each adds (an estimate of its Shapley value)
-    #[arg(long, value_name = "NUMBER", default_value = "0", value_parser = clap::value_parser!(u64).range(..=MOST_ORDERS as u64), allow_negative_numbers = true)]
+    #[arg(long, value_name = "NUMBER", default_value = "0", value_parser = clap::value_parser!(u64).range(..=MOST_ORDERS as u64), allow_negative_numbers = true, hide_short_help = true)]
     pub orders: u64,
     /// Explain what this run of a Linux says of the same entry and operation: its name, id, latest, or a file that was saved with
     /// --output FILE.json; - is standard input

@@ -74,10 +74,10 @@ pub struct CompareArgs {
     pub margin: Same,
     /// Let kept runs of this machine tell, too, how much rows vary from run to run; without it they do so only where no gate is asked for and
     /// each side is a single run, and the report names them
-    #[arg(long, conflicts_with = "live")]
+    #[arg(long, conflicts_with = "live", hide_short_help = true)]
     pub history: bool,
     /// Compare even what makes no sense together, such as an emulated run with a native one
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub force: bool,
     /// What counts as a regression
     #[command(flatten)]
@@ -101,7 +101,7 @@ pub struct GateArgs {
     #[arg(long, value_name = "EVENT", value_delimiter = ',', value_parser = one_of(&On::ALL, On::name))]
     pub fail_on: Vec<On>,
     /// What JUnit and KTAP say of a row that --fail-above or --fail-on leaves open: skip, with the reason, or fail [default: skip]
-    #[arg(long, value_name = "HOW", value_parser = one_of(&Inconclusive::ALL, Inconclusive::name))]
+    #[arg(long, value_name = "HOW", value_parser = one_of(&Inconclusive::ALL, Inconclusive::name), hide_short_help = true)]
     pub inconclusive: Option<Inconclusive>,
 }
 
@@ -119,7 +119,7 @@ pub struct CompareShowArgs {
     #[arg(short, long)]
     pub verbose: bool,
     /// End as `git bisect run` expects: 125 if it is inconclusive, and 128 where there is no answer. It needs --fail-above or --fail-on
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub git_bisect: bool,
 }
 

@@ -39,7 +39,7 @@ pub struct LiveArgs {
     #[command(flatten)]
     pub time: TimeArgs,
     /// How long one run of a probe may take in either arm, with the start-up of its command [default: 10]
-    #[arg(long, value_name = "SECONDS", value_parser = budget, allow_negative_numbers = true)]
+    #[arg(long, value_name = "SECONDS", value_parser = budget, allow_negative_numbers = true, hide_short_help = true)]
     pub timeout: Option<Duration>,
     /// Do not keep the runs of the arms; otherwise `kentry runs` lists both
     #[arg(long)]

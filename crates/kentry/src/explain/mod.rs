@@ -41,7 +41,7 @@ pub struct ExplainArgs {
     #[arg(long, value_name = "FILE", num_args = 0..=1, value_hint = ValueHint::FilePath, conflicts_with = "example")]
     pub anatomy: Option<Option<PathBuf>>,
     /// When to use color; NO_COLOR is respected too
-    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    #[arg(long, value_name = "WHEN", default_value = "auto", hide_short_help = true)]
     pub color: Color,
 }
 

@@ -30,7 +30,7 @@ pub struct LabArgs {
     pub guest: GuestArgs,
     /// Write a bootable image instead of measuring here; it measures a PC, shows the table on screen and serial line and,
     /// by UEFI, leaves it in a file on the stick
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["footprint", "accel", "cpu_model", "timeout", "bochs", "exec", "dry_run", "format", "output", "no_save", "name", "tag"])]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["footprint", "accel", "cpu_model", "timeout", "bochs", "exec", "dry_run", "format", "output", "no_save", "name", "tag"], hide_short_help = true)]
     pub iso: Option<PathBuf>,
     /// Print the path by which this entry runs through the kernel, as it is built: each step and its instructions; with two
     /// --set, side by side
@@ -48,10 +48,10 @@ pub struct LabArgs {
     )]
     pub exec: Vec<OsString>,
     /// With --exec: ud2, lock nop, int3 and div are system calls of the program, as for probes; stands before --exec
-    #[arg(long, requires = "exec")]
+    #[arg(long, requires = "exec", hide_short_help = true)]
     pub serve_exceptions: bool,
     /// Print what would be measured, and measure nothing
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub dry_run: bool,
     /// Whether to keep it
     #[command(flatten)]

@@ -42,21 +42,21 @@ pub struct LinuxArgs {
     #[arg(long, value_name = "WHAT", default_value = "auto")]
     pub accel: Accel,
     /// Boot each configuration this many times; when instructions are counted, the estimate is the most frequent count [default: 1]
-    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..=1000), allow_negative_numbers = true)]
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..=1000), allow_negative_numbers = true, hide_short_help = true)]
     pub boots: Option<u64>,
     /// Follow one use of each row, instruction by instruction, to tell the kernel's instructions from the program's; 5,000 instructions
     /// take about a second [default: only if --entry or --operation names rows]
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub rings: bool,
     /// How long one boot may take [default: 120; with --exec and --shell until the program ends]
-    #[arg(long, value_name = "SECONDS", value_parser = budget, allow_negative_numbers = true)]
+    #[arg(long, value_name = "SECONDS", value_parser = budget, allow_negative_numbers = true, hide_short_help = true)]
     pub timeout: Option<Duration>,
     /// Draw order, address layout and random bytes from this number (at most 2^53) [default: 0 when instructions are counted, so that
     /// every run is the same; a new number each time when time is measured]
-    #[arg(long, value_name = "NUMBER", value_parser = seed, allow_negative_numbers = true)]
+    #[arg(long, value_name = "NUMBER", value_parser = seed, allow_negative_numbers = true, hide_short_help = true)]
     pub seed: Option<u64>,
     /// The guest's memory
-    #[arg(long, value_name = "MIB", default_value_t = places::guest::MEMORY_MIB, value_parser = clap::value_parser!(u64).range(64..=1 << 20), allow_negative_numbers = true)]
+    #[arg(long, value_name = "MIB", default_value_t = places::guest::MEMORY_MIB, value_parser = clap::value_parser!(u64).range(64..=1 << 20), allow_negative_numbers = true, hide_short_help = true)]
     pub memory: u64,
     /// Run a program of this machine in the guest, with its libraries, instead of measuring, and exit with its status; all words after it
     /// are its arguments, and it reads this command's standard input, up to 64 MiB, unless that is a terminal
@@ -71,7 +71,7 @@ pub struct LinuxArgs {
     )]
     pub exec: Vec<OsString>,
     /// With --exec or --shell: copy this folder into the guest, under the same path; must precede --exec
-    #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath, requires = "program")]
+    #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath, requires = "program", hide_short_help = true)]
     pub share: Option<PathBuf>,
     /// Run a shell of this machine in the guest, on this terminal, instead of measuring
     #[arg(long, group = "program", conflicts_with_all = ["exec", "entry", "operation", "boots", "rings", "dry_run", "format", "output", "color", "verbose", "all", "no_save", "name", "tag"])]

@@ -31,10 +31,10 @@ pub struct MeasureArgs {
     #[command(flatten)]
     pub time: TimeArgs,
     /// End with 6 if more than this share of the rows that work have no figure, or none has one [default share: 10%]
-    #[arg(long, value_name = "SHARE", num_args = 0..=1, default_missing_value = USUAL, value_hint = ValueHint::Other)]
+    #[arg(long, value_name = "SHARE", num_args = 0..=1, default_missing_value = USUAL, value_hint = ValueHint::Other, hide_short_help = true)]
     pub fail_if_noisy: Option<Share>,
     /// Print what would be measured, and measure nothing
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub dry_run: bool,
     /// Whether to keep it
     #[command(flatten)]

@@ -11,7 +11,7 @@ use std::str::FromStr;
 pub struct FootprintArgs {
     /// Touch so many pages, one line of each, and lines side by side, behind every use: the cost is then with what the entry has
     /// evicted of them; curve: nothing, and 1 to 1024 pages, for named rows. May be given several times
-    #[arg(long, value_name = "PAGES[,LINES]|curve", value_hint = ValueHint::Other)]
+    #[arg(long, value_name = "PAGES[,LINES]|curve", value_hint = ValueHint::Other, hide_short_help = true)]
     pub footprint: Vec<Touched>,
 }
 

@@ -40,14 +40,14 @@ pub struct GuestArgs {
     #[arg(long, value_name = "NAME", value_hint = ValueHint::Other, value_parser = cpu_model)]
     pub cpu_model: Option<String>,
     /// How long the guest may take [default: 60; with --bochs 600, since each --set takes it some 20 seconds]
-    #[arg(long, value_name = "SECONDS", value_parser = budget, allow_negative_numbers = true)]
+    #[arg(long, value_name = "SECONDS", value_parser = budget, allow_negative_numbers = true, hide_short_help = true)]
     pub timeout: Option<Duration>,
     /// Draw order, address layout and random bytes from this number (at most 2^53) [default: 0 where instructions are
     /// counted, so that every run is the same; another each time where time is measured]
-    #[arg(long, value_name = "NUMBER", value_parser = seed, allow_negative_numbers = true)]
+    #[arg(long, value_name = "NUMBER", value_parser = seed, allow_negative_numbers = true, hide_short_help = true)]
     pub seed: Option<u64>,
     /// Run in Bochs, which is slow, but has PCID, which QEMU's emulation lacks
-    #[arg(long, conflicts_with = "accel")]
+    #[arg(long, conflicts_with = "accel", hide_short_help = true)]
     pub bochs: bool,
 }
 

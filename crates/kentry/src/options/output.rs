@@ -20,7 +20,7 @@ pub struct OutputArgs {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Vec<PathBuf>,
     /// When to use color; NO_COLOR is respected too
-    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    #[arg(long, value_name = "WHEN", default_value = "auto", hide_short_help = true)]
     pub color: Color,
 }
 

@@ -13,6 +13,6 @@ pub struct SaveArgs {
     #[arg(long, value_name = "NAME", value_hint = ValueHint::Other)]
     pub name: Option<String>,
     /// Keep this run with a remark, such as commit=1a2b3c; may be given several times
-    #[arg(long, value_name = "KEY=VALUE", value_hint = ValueHint::Other)]
+    #[arg(long, value_name = "KEY=VALUE", value_hint = ValueHint::Other, hide_short_help = true)]
     pub tag: Vec<Tag>,
 }

@@ -16,13 +16,13 @@ pub struct TimeArgs {
     #[arg(long, value_name = "SECONDS", value_parser = budget, allow_negative_numbers = true)]
     pub budget: Option<Duration>,
     /// Stop when the budget is used up, though not before one round of every row
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub strict_budget: bool,
     /// Draw the order of the rounds from this number (at most 2^53) instead of a random one
-    #[arg(long, value_name = "NUMBER", value_parser = seed, allow_negative_numbers = true)]
+    #[arg(long, value_name = "NUMBER", value_parser = seed, allow_negative_numbers = true, hide_short_help = true)]
     pub seed: Option<u64>,
     /// Run the probes with real-time priority (SCHED_FIFO), where permitted
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub realtime: bool,
 }
 
