@@ -1,6 +1,8 @@
-//! The repository against the table: every row has its files, no file lacks its row, and no stage of the pipeline
-//! knows a later one.
+//! The repository against the table: every row has its files, no file lacks its row, no stage of the pipeline knows a later
+//! one, and no two modules of a crate know each other in a circle.
 #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
+
+mod modules;
 
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -248,6 +250,74 @@ fn the_architecture_has_the_layers_as_they_are_here() {
         let has = |after| text.contains(&format!("| `crates/{name}{after}"));
         assert!(has('`') || has('/'), "the table of places lacks {name}");
     }
+}
+
+/// The source files below a folder, with their paths from there.
+fn files(folder: &Path, path: &Path) -> Vec<(PathBuf, String)> {
+    let entries = std::fs::read_dir(folder.join(path)).unwrap().map(|entry| entry.unwrap());
+    let each = entries.flat_map(|entry| {
+        let path = path.join(entry.file_name());
+        match entry.file_type().unwrap().is_dir() {
+            true => files(folder, &path),
+            false => vec![(path.clone(), std::fs::read_to_string(folder.join(&path)).unwrap())],
+        }
+    });
+    each.filter(|(path, _)| path.extension().is_some_and(|kind| kind == "rs")).collect()
+}
+
+#[test]
+fn no_two_modules_of_a_crate_know_each_other_in_a_circle() {
+    let of_crate = |name: &String| {
+        let files = files(&root().join("crates").join(name).join("src"), Path::new(""));
+        assert!(!files.is_empty(), "{name}");
+        modules::circles(&files).into_iter().map(|circle| format!("{name}: {circle}")).collect::<Vec<_>>()
+    };
+    let circles: Vec<String> = stems("crates", "").iter().flat_map(of_crate).collect();
+    assert_eq!(
+        circles,
+        Vec::<String>::new(),
+        "move what both know to the module that owns it, or to one of its own"
+    );
+}
+
+#[test]
+fn a_circle_is_found_however_it_is_written_and_tests_may_be_in_one() {
+    let of = |texts: &[(&str, &str)]| {
+        modules::circles(
+            &texts.iter().map(|(path, text)| (path.into(), text.to_string())).collect::<Vec<_>>(),
+        )
+    };
+    for (one, other) in [
+        ("use crate::b::B;", "use crate::{a::A, c};"),
+        ("fn a() { crate::b::b() }", "use super::a::A;"),
+        ("use crate::{Style, b};", "pub fn b(a: crate::A) {}"),
+        ("use crate::{\n    c::{D, E},\n    b::F,\n};", "use crate::Renamed;"),
+    ] {
+        let root = "mod a;\nmod b;\nmod c;\n\npub use a::{A, Other as Renamed};\n";
+        let files =
+            [("lib.rs", root), ("a.rs", one), ("b/mod.rs", "mod deep;"), ("b/deep.rs", "use crate::a::A;")];
+        assert_eq!(of(&files), ["a → b → a"], "{one}");
+        assert_eq!(
+            of(&[("lib.rs", root), ("a.rs", one), ("b.rs", other), ("c.rs", "")]),
+            ["a → b → a"],
+            "{other}"
+        );
+    }
+    let three = [("a.rs", "use crate::b;"), ("b.rs", "use crate::c;"), ("c.rs", "use crate::a;")];
+    assert_eq!(of(&three), ["a → b → c → a"]);
+    let knows_a = "use crate::a::A;";
+    for harmless in [
+        "//! As [`crate::b`].",
+        "use b::B; // crate::b",
+        "#[cfg(test)]\nmod tests {\n    use crate::b;\n}",
+        "#[cfg(test)]\n#[path = \"b.rs\"]\nmod other;\n",
+        "use other_crate::b;",
+        "mod b {\n    use super::b;\n}\nuse crate::a::b::C;",
+    ] {
+        assert_eq!(of(&[("a/x.rs", harmless), ("b.rs", knows_a)]), Vec::<String>::new(), "{harmless}");
+    }
+    let behind_tests = "#[cfg(test)]\nfn a() {\n    b()\n}\n\nuse crate::b;";
+    assert_eq!(of(&[("a.rs", behind_tests), ("b.rs", knows_a)]), ["a → b → a"]);
 }
 
 /// The schema of a field of run documents, `environment.kernel.pti`; none where there is no such field.

@@ -2,9 +2,9 @@
 
 use crate::boots;
 use crate::comparison::{Source, Unit, Variation};
-use crate::judge::USUAL;
+use crate::figures::Figures;
+use crate::judgement::USUAL;
 use crate::model::{Evidence, Means, Observation, means};
-use crate::pair::Figures;
 use crate::prior::{
     Behaviour, FREEDOM_OF_KERNEL, FREEDOM_OF_KIND, FREEDOM_OF_ROW_OF_BOOTS, LEAST_OF_ERROR, ROWS_LIKE_ONE,
     ROWS_OF_A_BOOT_LIKE_ONE,

@@ -10,8 +10,10 @@
 //! Yekutieli 2005); the others have 95 %, or more where that would say more than the verdict.
 
 use crate::comparison::{Change, Row, Source, Unit, Variation, Verdict};
+use crate::figures::Figures;
 use crate::fit::{Fit, fit_all};
-use crate::pair::{Figures, RowOfBoth, ToldBy};
+use crate::judgement::{Judgement, USUAL};
+use crate::pair::{RowOfBoth, ToldBy};
 use crate::settings::Same;
 use crate::turns::PairedChange;
 
@@ -21,9 +23,6 @@ const FALSE_CHANGES: f64 = 0.05;
 /// Of the rows that are called the same, so many are not, on either end of the margin. Half as many as of the changes, so that the
 /// interval has at least the confidence of 95 %.
 const FALSE_SAMES: f64 = 0.025;
-
-/// What an interval leaves out at most, on both ends together.
-pub(crate) const USUAL: f64 = 0.05;
 
 /// An interval that must hold 0 does so by more than a rounding error.
 const BEYOND: f64 = 1.0 + 1e-6;
@@ -86,18 +85,6 @@ enum Basis {
     Runs(Fit, Variation),
     /// Rounds in turns.
     PairedChange(PairedChange),
-}
-
-/// A verdict, and the interval that it rests on.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Judgement {
-    pub verdict: Verdict,
-    pub low: f64,
-    pub high: f64,
-    /// Of the interval.
-    pub confidence: f64,
-    /// The change in percent, and both ends; none where the base may be zero.
-    pub percent: Option<[f64; 3]>,
 }
 
 impl Basis {

@@ -2,6 +2,7 @@
 
 use crate::boots::{self, Boots};
 use crate::comparison::{Row, RowSide, Unit, Verdict};
+use crate::figures::Figures;
 use crate::fit::Fit;
 use crate::model::Observation;
 use crate::prior::{BOOTS, Behaviour, TOLD, of_drift, of_levels};
@@ -26,25 +27,6 @@ pub(crate) struct RowOfBoth {
 pub(crate) struct ToldBy {
     pub fit: Fit,
     pub of_change: f64,
-}
-
-/// The figures of a row that has some on both sides.
-#[derive(Debug, Clone)]
-pub(crate) struct Figures {
-    pub unit: Unit,
-    pub behaviour: Behaviour,
-    /// Whether its cost has the state of a CPU's entries into the kernel in it.
-    pub enters_the_kernel: bool,
-    /// Whether the sides share no boot. Then each observation is of a boot, and not of a run.
-    pub are_of_boots: bool,
-    /// Those of both sides.
-    pub observations: Vec<Observation>,
-    /// Those of kept runs, in groups that have one mean each.
-    pub history: Vec<Vec<Observation>>,
-    /// How many runs these are of.
-    pub kept_runs: u64,
-    /// What pairs of rounds say, which is then all that counts.
-    pub turns: Option<SignedRank>,
 }
 
 /// Both sides, and the kept runs that say how much rows vary.

@@ -2,8 +2,8 @@
 //! how rounds are distributed.
 
 use crate::comparison::Verdict;
-use crate::judge::{Judgement, USUAL};
-use crate::pair::Figures;
+use crate::figures::Figures;
+use crate::judgement::{Judgement, USUAL};
 use crate::student::Student;
 use stats::SignedRank;
 

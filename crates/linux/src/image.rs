@@ -1,8 +1,9 @@
 //! What is known of a kernel by its file.
 
 use crate::elf::{Elf, is_elf};
+use crate::patched::{self, Alternative};
 use crate::setup::{self, Setup, is_setup};
-use crate::{Error, Why, banner, files, package, patched, unpack};
+use crate::{Error, Why, banner, files, package, unpack};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -168,22 +169,4 @@ pub enum Load {
     Direct,
     /// The compressed file, which unpacks itself and chooses its address.
     Compressed,
-}
-
-/// An alternative: code of so many bytes that boot replaces.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Alternative {
-    /// The address of the code, as linked.
-    pub address: u64,
-    /// Its bytes.
-    pub length: usize,
-    /// The feature, by number as in `arch/x86/include/asm/cpufeatures.h`: 32 × word + bit.
-    pub feature: u16,
-    /// Whether it is replaced where the processor lacks the feature.
-    pub when_absent: bool,
-    /// Whether the code is a call through a pointer, which becomes a call of what that points to; the replacement only stands
-    /// for it.
-    pub direct_call: bool,
-    /// What replaces it, before nops fill it up.
-    pub replacement: Vec<u8>,
 }

@@ -23,7 +23,8 @@ mod unpack;
 pub use archive::Archive;
 pub use error::{Error, Why};
 pub use find::{AUTO, automatic, find};
-pub use image::{Alternative, Kernel, Load};
+pub use image::{Kernel, Load};
+pub use patched::Alternative;
 pub use stripped::stripped;
 
 /// Where a guest's programs look for others, as a search path.

@@ -1,7 +1,24 @@
 //! What boot patches in a kernel's code: alternatives.
 
 use crate::elf::{Elf, Section};
-use crate::image::Alternative;
+
+/// An alternative: code of so many bytes that boot replaces.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Alternative {
+    /// The address of the code, as linked.
+    pub address: u64,
+    /// Its bytes.
+    pub length: usize,
+    /// The feature, by number as in `arch/x86/include/asm/cpufeatures.h`: 32 × word + bit.
+    pub feature: u16,
+    /// Whether it is replaced where the processor lacks the feature.
+    pub when_absent: bool,
+    /// Whether the code is a call through a pointer, which becomes a call of what that points to; the replacement only stands
+    /// for it.
+    pub direct_call: bool,
+    /// What replaces it, before nops fill it up.
+    pub replacement: Vec<u8>,
+}
 
 /// How an entry of `.altinstructions` is laid out, by its length (`struct alt_instr` in
 /// `arch/x86/include/asm/alternative.h`). All begin with two distances of four bytes, to the code and to what replaces it, each

@@ -4,12 +4,13 @@
 
 use crate::Error;
 use crate::around::{Around, Here};
-use crate::conclude::{Facts, Measured, Probes, conclude_together};
+use crate::conclude::{Facts, Measured, conclude_together};
 use crate::course::{Course, MOST_ROUNDS, TimeSlice};
 use crate::cpus::groups;
 use crate::described::describe;
 use crate::drive::{Measurer, Progress, RoundTaken, drive};
 use crate::plan::HostPlan;
+use crate::probes::Probes;
 use crate::row::{Row, TableRow};
 use crate::schedule::Wanted;
 use crate::scout::Lookout;

@@ -1,8 +1,9 @@
 //! What is read at the beginning and at the end of a measurement of this Linux.
 
-use crate::conclude::{Facts, Probes};
+use crate::conclude::Facts;
 use crate::earlier::Earlier;
 use crate::plan::HostPlan;
+use crate::probes::Probes;
 use document::{Machine, Place};
 use environment::{CoreType, Environment, Load, Roots, Underneath};
 use places::host::{Executor, Interrupt, Reading};

@@ -1,16 +1,16 @@
 //! From the rounds of all rows to the document.
 
 use crate::earlier::{Alone, Earlier};
+use crate::probes::Probes;
 use crate::row::Row;
 use crate::width;
 use document::{Counter, CpuUse, Document, Export, Measurement, Outcome, Place, Recomputed, Samples};
 use environment::{CoreType, Environment};
-use sha2::{Digest, Sha256};
 use stats::{Counts, Interrupts, Reference, Round, Vouch, tabulate};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::time::Duration;
-use table::{Probe, Table};
+use table::Table;
 
 /// CPUID signatures of hypervisors that are emulators.
 const EMULATORS: [&str; 1] = ["TCGTCGTCGTCG"];
@@ -56,34 +56,6 @@ pub struct Facts {
     pub command: Option<String>,
     /// The probes.
     pub probes: Probes,
-}
-
-/// What is known of the probes that were run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Probes {
-    /// The version of kentry that they are part of.
-    pub kentry: String,
-    /// The C compiler that made them, and its version; none if it is not known.
-    pub compiler: Option<String>,
-    /// SHA-256 of each, by its name.
-    pub hashes: BTreeMap<String, String>,
-}
-
-impl Probes {
-    /// Those that this program has in it.
-    pub fn embedded() -> Probes {
-        let hash = |probe: Probe| (probe.name().to_string(), Probes::hash(places::probes::image(probe)));
-        Probes {
-            kentry: env!("CARGO_PKG_VERSION").to_string(),
-            compiler: Some(places::probes::COMPILER.to_string()),
-            hashes: Probe::ALL.into_iter().map(hash).collect(),
-        }
-    }
-
-    /// SHA-256 of a probe, hexadecimal.
-    pub fn hash(image: &[u8]) -> String {
-        Sha256::digest(image).iter().map(|byte| format!("{byte:02x}")).collect()
-    }
 }
 
 /// What rounds are judged by: one reference for each bitness, whose chains and canaries are encoded differently, and each kind

@@ -1,10 +1,11 @@
 //! Counts what the rows of this Linux execute, where the counter counts instructions: in a guest of an emulator. Every count of a
 //! row is the same, so that each is taken once, in an order that is drawn.
 
-use crate::conclude::{Facts, Probes, conclude};
+use crate::conclude::{Facts, conclude};
 use crate::described::describe;
-use crate::drive::{Answer, Measurer, Progress, RoundTaken, drive};
-use crate::row::{Row, TableRow};
+use crate::drive::{Measurer, Progress, RoundTaken, drive};
+use crate::probes::Probes;
+use crate::row::{Answer, Row, TableRow};
 use crate::schedule;
 use crate::{Earlier, Error};
 use document::{Counter, Document, Machine, Outcome, Place};

@@ -1,9 +1,9 @@
 //! A measurement of this Linux on its way, be it of one thing or of several arms: which row is next, on which CPU, what a probe is
 //! asked, and when the end has come.
 
-use crate::drive::{Answer, Progress};
+use crate::drive::Progress;
 use crate::plan::HostPlan;
-use crate::row::{Row, TableRow};
+use crate::row::{Answer, Row, TableRow};
 use crate::schedule::{Schedule, Wanted};
 use crate::scout::Lookout;
 use places::host::{Executor, Interrupt};

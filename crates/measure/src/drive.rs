@@ -1,8 +1,6 @@
 //! Takes rounds from a place, one after the other, whichever place it is.
 
-use crate::row::{Row, TableRow};
-use document::Outcome;
-use record::{Failure, Record};
+use crate::row::{Answer, Row, TableRow};
 
 /// One round of one row.
 #[derive(Debug)]
@@ -13,19 +11,6 @@ pub struct RoundTaken {
     pub at: f64,
     /// What the probe said, or why it said nothing.
     pub answer: Answer,
-}
-
-/// What a round brought.
-#[derive(Debug)]
-pub enum Answer {
-    /// What the probe said.
-    Records(Vec<Record>),
-    /// It gave no answer.
-    Failed(Failure),
-    /// The place itself tells how the row ended.
-    Ended(Outcome, String),
-    /// As [`Answer::Ended`], and the probe was not even run.
-    Unrun(Outcome, String),
 }
 
 /// How far a measurement is.
@@ -71,7 +56,7 @@ pub fn drive<'a>(measurer: &mut dyn Measurer, rows: &mut [Row<'a>], progress: &m
 #[cfg(test)]
 mod tests {
     use super::*;
-    use document::Counter;
+    use document::{Counter, Outcome};
     use std::collections::BTreeMap;
     use table::{Kernel, Table};
 

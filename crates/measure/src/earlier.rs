@@ -3,7 +3,7 @@
 //! A run that had company from beginning to end makes its own reference; where the company was mild, only earlier runs tell that the core
 //! was faster before. And a run of some seconds does not see what changes over minutes.
 
-use crate::conclude::Probes;
+use crate::probes::Probes;
 use document::{Document, EarlierRuns, Machine, Place};
 use environment::{CoreType, Environment};
 use runs::Head;

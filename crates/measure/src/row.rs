@@ -1,6 +1,5 @@
 //! One row while it is measured.
 
-use crate::drive::Answer;
 use document::{Counter, Outcome, Path, Timing};
 use record::{Failure, Footprint, Payload, Record, Sample, abi};
 use stats::Round;
@@ -14,6 +13,19 @@ const THINNED: &str =
 
 /// A row of the table.
 pub type TableRow<'a> = (&'a Entry, &'a Operation);
+
+/// What a round brought.
+#[derive(Debug)]
+pub enum Answer {
+    /// What the probe said.
+    Records(Vec<Record>),
+    /// It gave no answer.
+    Failed(Failure),
+    /// The place itself tells how the row ended.
+    Ended(Outcome, String),
+    /// As [`Answer::Ended`], and the probe was not even run.
+    Unrun(Outcome, String),
+}
 
 /// What is known of one row while it is measured.
 pub struct Row<'a> {

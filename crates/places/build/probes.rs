@@ -34,7 +34,7 @@ fn build_one(probe: Probe, root: &Path, out: &Path) {
         // Linked against a stand-in, so that it needs no version of the real one. All its references are weak,
         // and would not by themselves make the linker name the library.
         let stub = out.join("libc.so.6");
-        build_stub(&folder.join("libc/stub.c"), &stub);
+        build_stub(&folder.join("libc/stub.c"), &generated, &stub);
         command.arg(folder.join("libc/functions.c")).arg("-Wl,--no-as-needed").arg(stub);
         command.arg("-Wl,--dynamic-linker=/lib64/ld-linux-x86-64.so.2");
     } else {
@@ -57,8 +57,9 @@ fn write_entries(probe: Probe, folder: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-fn build_stub(source: &Path, target: &Path) {
+fn build_stub(source: &Path, generated: &Path, target: &Path) {
     let mut command = compiler();
+    command.arg("-I").arg(generated);
     command.args(["-shared", "-fPIC", "-nostdlib", "-fno-builtin", "-Wl,-soname,libc.so.6"]);
     run(command.arg(source).arg("-o").arg(target));
 }

@@ -1,7 +1,8 @@
 //! What the lab kernel says of itself and of the programs that it runs (`abi/lab.h`).
 
 use crate::abi;
-use crate::parse::{BAD_LENGTH, Wrong, words};
+use crate::damage::{BAD_LENGTH, Wrong};
+use crate::words::words;
 
 /// What the kernel found when it booted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

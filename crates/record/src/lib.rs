@@ -6,16 +6,19 @@
 
 #![deny(missing_docs)]
 
+mod damage;
 mod footprint;
 mod lab;
 mod parse;
 mod request;
 mod stream;
 pub mod trace;
+mod words;
 
+pub use damage::{Damage, Error};
 pub use footprint::Footprint;
 pub use lab::{Boot, Counters, LabPayload, Step};
-pub use parse::{Damage, Error, parse};
+pub use parse::parse;
 pub use request::{LoopRequest, Request};
 pub use stream::Stream;
 

@@ -1,45 +1,9 @@
+use crate::damage::{BAD_LENGTH, Damage, Error, Wrong};
+use crate::words::words;
 use crate::{Canary, Lengths, Payload, Record, Sample, Verdict, abi, lab};
 
 const HEADER: usize = 24;
 const CRC_AT: usize = 20;
-
-/// Where a stream is damaged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("record {record} {damage} at byte {offset}")]
-pub struct Error {
-    /// Index of the record, from 0.
-    pub record: usize,
-    /// Offset of the offending place in the stream, in bytes.
-    pub offset: usize,
-    /// What is wrong there.
-    pub damage: Damage,
-}
-
-/// What can be wrong with a record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Damage {
-    /// The stream ends within it.
-    #[error("is truncated")]
-    Truncated,
-    /// It does not begin like a record.
-    #[error("does not begin with the magic number")]
-    Magic,
-    /// It is of another version of the protocol.
-    #[error("is of version {0}, not {version}", version = abi::RECORD_VERSION)]
-    Version(u16),
-    /// Its checksum does not match.
-    #[error("does not match its checksum")]
-    Checksum,
-    /// Its number is out of order.
-    #[error("has sequence number {0}, out of order")]
-    Sequence(u32),
-    /// No such kind.
-    #[error("is of unknown kind {0}")]
-    Kind(u16),
-    /// Its payload cannot be of that length.
-    #[error("has an impossible length")]
-    Length,
-}
 
 /// Parses a whole stream. If there is an error, the caller gets no records at all: a stream that is damaged in one place
 /// is not trusted in others.
@@ -57,9 +21,6 @@ pub fn parse(stream: &[u8]) -> Result<Vec<Record>, Error> {
     }
     Ok(records)
 }
-
-/// What is wrong with a record, and at which of its bytes.
-pub(crate) type Wrong = (Damage, usize);
 
 /// The record at the beginning of `bytes`, which must be the one of this index, and its length.
 pub(crate) fn parse_one(bytes: &[u8], index: usize) -> Result<(Record, usize), Wrong> {
@@ -127,14 +88,6 @@ fn parse_payload(kind: u16, bytes: &[u8]) -> Result<Payload, Wrong> {
         other => Payload::Lab(lab::parse(other, bytes)?.ok_or((Damage::Kind(kind), 6))?),
     };
     Ok(payload)
-}
-
-pub(crate) const BAD_LENGTH: Wrong = (Damage::Length, 16);
-
-pub(crate) fn words<const N: usize>(bytes: &[u8]) -> Result<[u64; N], Wrong> {
-    let (chunks, rest) = bytes.as_chunks::<8>();
-    let chunks: &[[u8; 8]; N] = chunks.try_into().map_err(|_| BAD_LENGTH)?;
-    if rest.is_empty() { Ok(chunks.map(u64::from_le_bytes)) } else { Err(BAD_LENGTH) }
 }
 
 fn samples(bytes: &[u8]) -> Result<Vec<Sample>, Wrong> {

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 fn main() {
     let folder = PathBuf::from(std::env::args_os().nth(1).unwrap());
-    let ordinary = sample::with_rounds(sample::full());
+    let ordinary = sample::with_rounds(sample::ordinary());
     let documents = [
         ("later", sample::later(ordinary.clone())),
         ("ordinary", ordinary),

@@ -2,8 +2,8 @@
 //! them, what kernel after kernel changed.
 
 use crate::configuration::{common, written};
+use crate::fact::{Fact, fact, figures};
 use crate::figure::{ABSENT, Shown, Unit, shown};
-use crate::head::{Fact, fact, figures};
 use crate::machine;
 use document::{Document, KERNEL, Row};
 use environment::{Guest, GuestKernel};

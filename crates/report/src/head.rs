@@ -2,10 +2,11 @@
 //! harmless.
 
 use crate::configuration::common;
+use crate::fact::{Fact, fact, is_counted};
 use crate::figure::ABSENT;
 use crate::machine::{cpu, hypervisor, kernel, libc, mitigations, taxes, text, vsyscall};
 use crate::{Style, first_screen, guest, lab};
-use document::{Counter, Document, Level, Measurement, Outcome, Timing};
+use document::{Document, Level, Measurement, Outcome, Timing};
 use environment::Environment;
 use std::collections::BTreeMap;
 
@@ -25,12 +26,6 @@ pub(crate) const COMMAND: &str = "command";
 pub(crate) const PARTIAL: &str =
     "PARTIAL: the run was cut short. Rows may be missing, and times may be less precise.";
 
-/// One line of the head.
-pub(crate) struct Fact {
-    pub label: &'static str,
-    pub text: String,
-}
-
 /// The head, line by line. The first screen has what a figure means nothing without; a verbose head leaves nothing out that
 /// decides a cost.
 pub(crate) fn facts(document: &Document, style: &Style) -> Vec<Fact> {
@@ -47,11 +42,6 @@ pub(crate) fn facts(document: &Document, style: &Style) -> Vec<Fact> {
         facts.extend(more(document));
     }
     facts
-}
-
-/// Whether the figures are instructions.
-pub(crate) fn is_counted(document: &Document) -> bool {
-    document.counter() == Counter::Instructions
 }
 
 /// What the figures are from.
@@ -111,15 +101,6 @@ fn beyond_the_first_screen(document: &Document, verbose: bool) -> Vec<Fact> {
     }
     facts.push(fact(MEASURED, measured(document)));
     facts
-}
-
-/// What the figures of a guest are.
-pub(crate) fn figures(document: &Document) -> &'static str {
-    if is_counted(document) { "instructions executed in an emulator; no times" } else { "times on hardware" }
-}
-
-pub(crate) fn fact(label: &'static str, text: String) -> Fact {
-    Fact { label, text }
 }
 
 /// The finding about noise, which stands here and not among the others, and what to do about it; of a document without

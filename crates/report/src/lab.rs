@@ -1,8 +1,8 @@
 //! What stands above the rows of a measurement in the lab: which machine it was, and what its figures are.
 
 use crate::configuration::{Compared, common, common_changes, written};
+use crate::fact::{Fact, fact, figures, is_counted};
 use crate::figure::ABSENT;
-use crate::head::{Fact, fact, figures, is_counted};
 use document::{Document, Machine};
 use environment::{Guest, Lab, LabCounters, Ring0, Verdict};
 

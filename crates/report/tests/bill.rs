@@ -3,10 +3,11 @@
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 mod bills;
+mod color;
 
 use attribution::bill::Bill;
 use insta::assert_snapshot;
-use report::{Format, Kind, Selection, Style, ascii, bill as rendered_bill};
+use report::{Format, Kind, Selection, Style, bill as rendered_bill};
 use unicode_width::UnicodeWidthStr;
 
 const PLAIN: Style = Style { color: false, width: 100, verbose: false, selection: Selection::All };
@@ -36,7 +37,6 @@ fn all() -> [Bill; 6] {
 fn as_text() {
     assert_snapshot!("bill-counted", text(&bills::counted(), &PLAIN));
     assert_snapshot!("bill-counted-60", text(&bills::counted(), &Style { width: 60, ..PLAIN }));
-    assert_snapshot!("bill-counted-ascii", ascii(&text(&bills::counted(), &PLAIN)));
     let color = text(&bills::counted(), &Style { color: true, ..PLAIN });
     assert_snapshot!("bill-counted-color", color.replace('\u{1b}', "␛"));
     assert_snapshot!("bill-cycles-verbose", text(&bills::in_cycles(), &VERBOSE));
@@ -69,6 +69,15 @@ fn every_line_fits_the_terminal() {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn color_changes_nothing_but_color() {
+    for bill in all() {
+        let colored = text(&bill, &Style { color: true, ..PLAIN });
+        assert_ne!(colored, color::without(&colored));
+        assert_eq!(color::without(&colored), text(&bill, &PLAIN));
     }
 }
 

@@ -3,13 +3,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
+mod color;
 mod compared;
 
 use compare::Comparison;
 use insta::assert_snapshot;
 use quick_xml::events::Event;
 use quick_xml::{Reader, XmlVersion};
-use report::{Format, Kind, Selection, Style, ascii, comparison};
+use report::{Format, Kind, Selection, Style, comparison};
 use unicode_width::UnicodeWidthStr;
 
 const FIRST: Style = Style { color: false, width: 100, verbose: false, selection: Selection::FirstScreen };
@@ -43,7 +44,6 @@ fn first_screens() {
     assert_snapshot!("compare-update-60", text(&compared::update(), Style { width: 60, ..FIRST }));
     let color = text(&compared::update(), Style { color: true, ..FIRST });
     assert_snapshot!("compare-update-color", color.replace('\u{1b}', "␛"));
-    assert_snapshot!("compare-update-ascii", ascii(&text(&compared::update(), FIRST)));
 }
 
 #[test]
@@ -348,12 +348,11 @@ fn every_row_is_shown_or_counted() {
 
 #[test]
 fn color_changes_nothing_but_color() {
-    let colored = text(&compared::update(), Style { color: true, ..FIRST });
-    let pieces = colored.split("\u{1b}[").enumerate();
-    let stripped: String = pieces
-        .map(|(index, piece)| if index == 0 { piece } else { piece.split_once('m').unwrap().1 })
-        .collect();
-    assert_eq!(stripped, text(&compared::update(), FIRST));
+    for (name, compared) in samples() {
+        let colored = text(&compared, Style { color: true, ..FIRST });
+        assert_ne!(colored, color::without(&colored), "{name}");
+        assert_eq!(color::without(&colored), text(&compared, FIRST), "{name}");
+    }
 }
 
 /// Texts that want out of the place where they stand.

@@ -54,7 +54,7 @@ fn own(page: &str) -> &str {
 
 #[test]
 fn every_row_that_works_is_there_and_every_closed_one_has_its_cause() {
-    let document = sample::with_rounds(sample::full());
+    let document = sample::with_rounds(sample::ordinary());
     let text = of(document.clone());
     let works = document.results.iter().filter(|row| row.outcome == Outcome::Ok).count();
     assert_eq!(text.matches("class=\"row\"").count(), works);
@@ -91,7 +91,7 @@ fn no_text_becomes_markup() {
 
 #[test]
 fn a_page_names_its_policy_and_asks_for_nothing() {
-    let page = of(sample::full());
+    let page = of(sample::ordinary());
     let policy = page.split_once("http-equiv=\"Content-Security-Policy\" content=\"").unwrap().1;
     let policy = policy.split_once('"').unwrap().0.replace("&#39;", "'");
     assert!(policy.starts_with("default-src 'none'; script-src 'sha256-"), "{policy}");
@@ -125,7 +125,7 @@ fn emulated_figures_are_called_so_and_are_no_times() {
 
 #[test]
 fn several_runs_stand_side_by_side_without_a_verdict() {
-    let first = sample::with_rounds(sample::full());
+    let first = sample::with_rounds(sample::ordinary());
     let text = made(&[run("before", first.clone()), run("after", sample::later(first.clone()))]);
     let works = first.results.iter().filter(|row| row.outcome == Outcome::Ok).count();
     assert_eq!(text.matches("class=\"row\"").count(), works, "each row once");
@@ -162,7 +162,7 @@ fn what_one_runs_probes_ran_under_stands_beside_its_name() {
 
 #[test]
 fn a_page_says_what_the_comparison_of_its_runs_says() {
-    let first = sample::with_rounds(sample::full());
+    let first = sample::with_rounds(sample::ordinary());
     let runs = pair(first.clone(), sample::later(first));
     let compared = runs[1].compared.as_ref().unwrap();
     let text = made(&runs);
@@ -196,7 +196,7 @@ fn works(runs: &[PageRun]) -> usize {
 
 #[test]
 fn verdicts_are_tags_of_their_rows() {
-    let first = sample::with_rounds(sample::full());
+    let first = sample::with_rounds(sample::ordinary());
     let text = made(&pair(first.clone(), sample::later(first)));
     let row = row(&text, "syscall-x86_64", "getppid");
     assert!(row.contains("<span class=\"verdict slower\">slower</span>"), "{row}");
@@ -208,7 +208,7 @@ fn verdicts_are_tags_of_their_rows() {
 
 #[test]
 fn runs_that_are_not_comparable_have_the_cause_and_no_differences() {
-    let runs = pair(sample::with_rounds(sample::full()), sample::lab());
+    let runs = pair(sample::with_rounds(sample::ordinary()), sample::lab());
     let why = refusal(runs[1].compared.as_ref().unwrap()).unwrap();
     let text = made(&runs);
     assert!(text.contains(&format!("<p class=\"alarm\">Not compared: {}.</p>", escaped(&why))));
@@ -224,7 +224,7 @@ fn runs_that_are_not_comparable_have_the_cause_and_no_differences() {
 
 #[test]
 fn what_several_comparisons_name_stands_once() {
-    let first = sample::with_rounds(sample::full());
+    let first = sample::with_rounds(sample::ordinary());
     let [before, after] = pair(first.clone(), sample::later(first));
     let text = made(&[before, after.clone(), after]);
     let section = text.split("id=\"comparison\"").nth(1).unwrap().split("</section>").next().unwrap();
@@ -257,7 +257,7 @@ fn no_text_of_a_comparison_becomes_markup() {
 
 #[test]
 fn a_row_that_one_run_lacks_has_no_figure_there() {
-    let (first, mut second) = (sample::full(), sample::full());
+    let (first, mut second) = (sample::ordinary(), sample::ordinary());
     second.results.retain(|row| row.entry != "rdtsc");
     let closed = second.results.iter_mut().find(|row| row.entry == "call").unwrap();
     (closed.outcome, closed.reason) = (Outcome::Refused, Some("somebody forbids calls".into()));
@@ -275,23 +275,23 @@ fn a_row_that_one_run_lacks_has_no_figure_there() {
 
 #[test]
 fn a_run_that_was_cut_short_says_so() {
-    let mut cut = sample::full();
+    let mut cut = sample::ordinary();
     cut.measurement.partial = true;
     let alarms = |runs: &[PageRun]| made(runs).matches("class=\"alarm\">PARTIAL").count();
-    assert_eq!(alarms(&[run("whole", sample::full()), run("cut", cut)]), 1);
-    assert_eq!(alarms(&[run("whole", sample::full())]), 0);
+    assert_eq!(alarms(&[run("whole", sample::ordinary()), run("cut", cut)]), 1);
+    assert_eq!(alarms(&[run("whole", sample::ordinary())]), 0);
 }
 
 #[test]
 fn an_empty_document_has_a_page() {
-    let mut empty = sample::full();
+    let mut empty = sample::ordinary();
     empty.results.clear();
     assert!(of(empty).contains("No row works here."));
 }
 
 #[test]
 fn what_a_document_lies_about_its_rounds_and_samples_does_no_harm() {
-    let mut document = sample::with_rounds(sample::full());
+    let mut document = sample::with_rounds(sample::ordinary());
     let row = &mut document.results[0];
     row.rounds.cost.truncate(3);
     row.rounds.at_ms = vec![1e300; 48];
@@ -305,7 +305,7 @@ fn what_a_document_lies_about_its_rounds_and_samples_does_no_harm() {
 
 #[test]
 fn a_usual_page_is_small() {
-    let usual = sample::with_rounds(sample::full());
+    let usual = sample::with_rounds(sample::ordinary());
     assert!(of(usual.clone()).len() < 1 << 20);
     let mut long = usual;
     for row in &mut long.results {

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
+mod color;
 #[path = "../../compare/src/published/reproduction/sample.rs"]
 mod sample;
 
@@ -249,19 +250,16 @@ fn an_index_that_is_measured() {
 
 #[test]
 fn as_text() {
-    for width in [60, 80, 100] {
-        let style = Style { width, ..PLAIN };
-        assert_snapshot!(
-            format!("two-conditions-{width}"),
-            rendered("two-conditions", true, Format::Text, style)
-        );
-    }
+    assert_snapshot!("two-conditions", rendered("two-conditions", true, Format::Text, PLAIN));
+    let narrow = Style { width: 60, ..PLAIN };
+    assert_snapshot!("two-conditions-60", rendered("two-conditions", true, Format::Text, narrow));
     let verbose = Style { verbose: true, width: 120, ..PLAIN };
     assert_snapshot!("two-conditions-verbose", rendered("two-conditions", false, Format::Text, verbose));
     assert_snapshot!("known-way", rendered("known-way", false, Format::Text, PLAIN));
     assert_snapshot!("nothing", rendered("nothing", false, Format::Text, PLAIN));
-    let color = rendered("known-way", false, Format::Text, Style { color: true, ..PLAIN });
-    assert_snapshot!("known-way-color", color.replace('\u{1b}', "␛"));
+    let colored = rendered("known-way", false, Format::Text, Style { color: true, ..PLAIN });
+    assert_snapshot!("known-way-color", colored.replace('\u{1b}', "␛"));
+    assert_eq!(color::without(&colored), rendered("known-way", false, Format::Text, PLAIN));
 }
 
 #[test]

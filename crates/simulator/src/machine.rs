@@ -1,10 +1,7 @@
 use crate::clock::nanos;
 use crate::counter::Counter;
 use crate::cpu::{Core, Cpu, Event, Work};
-use crate::probe::Probe;
 use crate::random::Random;
-use crate::subject::Subject;
-use record::{Record, Request};
 use std::time::Duration;
 
 /// What a machine is like.
@@ -109,16 +106,12 @@ impl Machine {
         core.is_shared()
     }
 
-    /// Runs a probe in a process of its own, pinned to a CPU, and returns what it says.
-    ///
-    /// # Panics
-    /// When the machine has no such CPU.
-    pub fn run(&mut self, cpu: u64, subject: &Subject, request: &Request) -> Vec<Record> {
+    /// Starts a process that is pinned to a CPU, and goes on to its first stamp.
+    pub(crate) fn start(&mut self, cpu: u64) {
         self.cpu = cpu as usize;
         self.preemptions = 0;
         self.cores[self.cpu].catch_up(self.now);
         self.wait(nanos(self.model.startup));
-        Probe::new(self, subject, request).run()
     }
 
     pub(crate) fn random(&mut self) -> &mut Random {

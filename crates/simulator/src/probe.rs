@@ -27,6 +27,17 @@ const LOAD: f64 = 4.0;
 /// Instructions of a stamp, and of a control.
 const FEW: f64 = 5.0;
 
+impl Machine {
+    /// Runs a probe in a process of its own, pinned to a CPU, and returns what it says.
+    ///
+    /// # Panics
+    /// When the machine has no such CPU.
+    pub fn run(&mut self, cpu: u64, subject: &Subject, request: &Request) -> Vec<Record> {
+        self.start(cpu);
+        Probe::new(self, subject, request).run()
+    }
+}
+
 /// One process.
 pub(crate) struct Probe<'a> {
     machine: &'a mut Machine,

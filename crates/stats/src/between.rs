@@ -2,11 +2,10 @@
 //! cannot see levels as long as itself, nor what minutes change; several runs can.
 
 use crate::estimate::scatter;
-use crate::levels::Assumed;
+use crate::levels::{Assumed, Shown};
 use crate::primitives::{median, sorted};
 use crate::summary::rounds_of_estimate;
 use crate::tabulate::Lines;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Fewer runs show nothing: the middle one of two is neither.
@@ -42,31 +41,17 @@ impl Said {
     }
 }
 
-/// Levels, as earlier runs show them.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Shown {
-    /// How many runs.
-    pub runs: u64,
-    /// The variance of the levels, as a multiple of what is assumed.
-    pub variance: f64,
-}
-
 /// What runs show of the levels of an entry: of each of its rows, by what each run says of it. All rows of an entry share their levels, and
 /// each may have more of its own.
 pub fn shown(rows: &[&[Said]]) -> Vec<Option<Shown>> {
     let each: Vec<Option<Shown>> = rows.iter().map(|said| of_row(said)).collect();
-    let weight: f64 = each.iter().flatten().map(freedom).sum();
-    let all = each.iter().flatten().map(|shown| shown.variance * freedom(shown)).sum::<f64>() / weight;
+    let weight: f64 = each.iter().flatten().map(Shown::freedom).sum();
+    let all = each.iter().flatten().map(|shown| shown.variance * shown.freedom()).sum::<f64>() / weight;
     let beside_others = |shown: Shown| {
-        let own = freedom(&shown);
+        let own = shown.freedom();
         Shown { variance: (all * LIKE_OTHERS + shown.variance * own) / (LIKE_OTHERS + own), ..shown }
     };
     each.into_iter().map(|shown| shown.map(beside_others)).collect()
-}
-
-/// The degrees of freedom that so many runs have around their middle.
-pub(crate) fn freedom(shown: &Shown) -> f64 {
-    shown.runs.saturating_sub(1) as f64
 }
 
 /// By one row alone.

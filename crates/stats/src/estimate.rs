@@ -1,5 +1,6 @@
 //! The estimate of one row from its rounds, and its confidence interval.
 
+use crate::LEAST_ROUNDS;
 use crate::levels::Levels;
 use crate::primitives::{median, sorted};
 use statrs::distribution::{Binomial, DiscreteCDF};
@@ -8,9 +9,6 @@ use std::f64::consts::PI;
 
 /// The confidence of the interval.
 const CONFIDENCE: f64 = 0.95;
-
-/// With fewer rounds there is no estimate: the range of five covers the median in 94 of 100 cases at best.
-pub const LEAST_ROUNDS: usize = 6;
 
 /// With fewer rounds, their correlation does not show, and [`ASSUMED`] is reckoned with. The interval is then rather too wide:
 /// it covers 97 to 99 of 100 where the rounds are independent (tests/truth.rs).

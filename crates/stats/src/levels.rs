@@ -5,9 +5,9 @@
 //! from what a run at another time would say: what does is how long the run was beside how long a level lasts. Neither can be seen in
 //! the few rounds of one row, but all rows of an entry share their levels, and all their rounds together show them.
 
-use crate::between::{Shown, freedom};
 use crate::primitives::{median, sorted};
 use crate::tabulate::Lines;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::f64::consts::{E, FRAC_PI_2};
 
@@ -86,6 +86,22 @@ impl Levels {
     }
 }
 
+/// Levels, as earlier runs show them.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Shown {
+    /// How many runs.
+    pub runs: u64,
+    /// The variance of the levels, as a multiple of what is assumed.
+    pub variance: f64,
+}
+
+impl Shown {
+    /// The degrees of freedom that so many runs have around their middle.
+    pub(crate) fn freedom(&self) -> f64 {
+        self.runs.saturating_sub(1) as f64
+    }
+}
+
 /// The levels of an entry, beside what is assumed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OfEntry {
@@ -113,8 +129,11 @@ impl OfEntry {
     pub fn of_row(&self, lines: &Lines, earlier: Option<&Shown>) -> Levels {
         let known = OfEntry { variance: 1.0, seconds: self.assumed.seconds, seen: WEIGHT, ..*self };
         // A run is too short to have more than one level or two.
-        let shown =
-            earlier.map(|shown| OfEntry { variance: shown.variance.max(0.0), seen: freedom(shown), ..known });
+        let shown = earlier.map(|shown| OfEntry {
+            variance: shown.variance.max(0.0),
+            seen: shown.freedom(),
+            ..known
+        });
         let (of_run, of_minutes) = shown.map_or((*self, known), |shown| (self.and(shown), known.and(shown)));
         let costs = (0..lines.len()).filter_map(|index| lines.core_cycles(index)).collect();
         let cost = median(&sorted(costs)).filter(|cost| *cost > 0.0);

@@ -6,7 +6,8 @@
 //! signed-rank test of Wilcoxon. If both arms are the same, differences are symmetric about 0 by the random order, whatever the
 //! rounds are distributed like; so the rate of false verdicts is the one that is asked for.
 
-use crate::estimate::{LEAST_ROUNDS, rank_correlation};
+use crate::LEAST_ROUNDS;
+use crate::estimate::rank_correlation;
 use crate::primitives::{median, sorted};
 use statrs::distribution::{ContinuousCDF, Normal};
 

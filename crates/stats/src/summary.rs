@@ -1,10 +1,10 @@
 //! From a row's rounds to its costs in every unit.
 
-use crate::estimate::{Estimate, Figure, LEAST_ROUNDS, estimate};
+use crate::estimate::{Estimate, Figure, estimate};
 use crate::levels::Levels;
 use crate::quiet::Excluded;
 use crate::tabulate::Lines;
-use crate::{Cost, Cycles, Distribution, Mode, Nanos, TWO_SIDED, Ticks};
+use crate::{Cost, Cycles, Distribution, LEAST_ROUNDS, Mode, Nanos, TWO_SIDED, Ticks};
 use serde::{Deserialize, Serialize};
 
 /// If there are so many rounds that were quiet from their first block to their last, only these count: the others are a

@@ -1,7 +1,7 @@
 //! The C header that a probe is compiled with: ids for `#if` and assembler, rows for the dispatch table.
 
 use crate::{Abi, Entry, Kind, Operation, Probe, REGISTERS, Switch, Table};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// Renders `entries.h` for one probe: every id, and the rows that this probe runs.
@@ -29,6 +29,7 @@ pub fn render(table: &Table, probe: Probe) -> String {
     rows(&mut out, "OPERATIONS", columns, table.operations.iter().map(operation_row));
     let columns = "operation, place, number_x86_64, number_i386, function";
     rows(&mut out, "CALLS", columns, table.operations.iter().flat_map(call_rows));
+    rows(&mut out, "FUNCTIONS", "name", functions(table, probe).into_iter().map(str::to_owned));
     let lengths = table.sequence_lengths();
     let written: Vec<String> = lengths.iter().map(usize::to_string).collect();
     let _ = writeln!(out, "\n#define SEQUENCE_LENGTHS {}", written.join(", "));
@@ -152,6 +153,13 @@ fn call_rows(operation: &Operation) -> impl Iterator<Item = String> {
     })
 }
 
+/// The C functions that a probe calls by a pointer: those of the operations that its entries of that kind serve, each once.
+fn functions(table: &Table, probe: Probe) -> BTreeSet<&str> {
+    let is_of_probe = |entry: &&Entry| entry.probe == probe && entry.kind == Kind::Function;
+    let names = table.entries.iter().filter(is_of_probe).flat_map(|entry| &entry.operations);
+    names.filter_map(|name| table.operation(name)).flat_map(Operation::functions).collect()
+}
+
 /// By x86-64 numbers, then by i386 ones; 0 where there is none.
 fn numbers(numbers: &BTreeMap<String, u32>) -> String {
     let number = |abi: &str| numbers.get(abi).copied().unwrap_or(0);
@@ -191,6 +199,12 @@ mod tests {
         assert!(!header.contains("vdso_i386_calls"), "it serves no operation of several calls");
         assert!(!header.contains("vdso_i386, 16)"), "a sample holds one use of it");
         assert!(render(Table::get(), Probe::Probe64).contains("ROW(6, vdso_x86_64, 16)"));
+        let functions = |probe| functions(Table::get(), probe).into_iter().collect::<Vec<&str>>();
+        let called = functions(Probe::Libc);
+        assert!(
+            called.contains(&"getcpu") && called.contains(&"umask") && !called.contains(&"clock_gettime64")
+        );
+        assert!(functions(Probe::Probe32).contains(&"clock_gettime64"));
         assert!(header.contains("#define SEQUENCE_LENGTHS 2, 5\n#define MOST_CALLS 5\n"));
     }
 }

@@ -18,6 +18,7 @@ mod profile;
 mod requirement;
 mod sets;
 mod setting;
+mod settings;
 mod short;
 pub mod source;
 pub mod special;
@@ -37,7 +38,8 @@ pub use parameter::{Evidence, Filter, Parameter, ParameterValue};
 pub use profile::Profile;
 pub use requirement::Whole;
 pub use sets::Sets;
-pub use setting::{BadSet, DEFAULT, Setting, Settings};
+pub use setting::Setting;
+pub use settings::{BadSet, DEFAULT, Settings};
 pub use source::Load;
 pub use switch::{Group, Requirement, Switch};
 

@@ -3,7 +3,8 @@
 use super::comparison::Head;
 use super::{PageRun, Text};
 use crate::cells::COUNTED;
-use crate::head::{is_counted, lacks_cycles};
+use crate::fact::is_counted;
+use crate::head::lacks_cycles;
 use crate::text::POPULATION;
 use document::Row;
 use table::special::{BARE_SYSCALL, CALL};

@@ -40,12 +40,8 @@ pub fn ordinary() -> Document {
     run_of(table())
 }
 
-/// The same with every row that the command measures by itself.
-pub fn full() -> Document {
-    run_of(Table::get())
-}
-
-fn run_of(table: &Table) -> Document {
+/// The same with every row of a table.
+pub fn run_of(table: &Table) -> Document {
     let mut document = Document {
         id: Some("00112233445566778899aabbccddeeff".to_owned()),
         measurement: measurement(),
@@ -71,13 +67,13 @@ fn run_of(table: &Table) -> Document {
 
 /// With the findings that it has.
 pub fn found(mut document: Document) -> Document {
-    document.findings = findings::findings(&document, Table::get());
+    document.findings = findings::findings(&document, table());
     document
 }
 
 /// A run on cores that others used too: two rows in three have no figure.
 pub fn noisy() -> Document {
-    let mut document = full();
+    let mut document = ordinary();
     let mut number = 0;
     for row in document.results.iter_mut().filter(|row| row.outcome == Outcome::Ok) {
         number += 1;
@@ -104,7 +100,7 @@ pub fn noisy() -> Document {
 
 /// A kernel that clocks cannot be read from in user space, without 32-bit programs.
 pub fn partly_closed() -> Document {
-    let mut document = full();
+    let mut document = ordinary();
     document.environment.clock.current_clocksource = Some("hpet".into());
     document.environment.clock.available_clocksources = Some(vec!["hpet".into(), "tsc".into()]);
     for row in &mut document.results {
@@ -126,7 +122,7 @@ pub fn partly_closed() -> Document {
 
 /// Two kinds of core on one processor, each row once on either.
 pub fn hybrid() -> Document {
-    let mut document = full();
+    let mut document = ordinary();
     let core = |row: &Row, kind: &str, factor: f64| {
         let configuration = BTreeMap::from([("core".to_owned(), kind.to_owned())]);
         if row.outcome != Outcome::Ok {
@@ -151,7 +147,7 @@ pub fn hybrid() -> Document {
 /// Two rows among so many pages, `64`, or pages and lines, `8,512`: one evicts nothing of them, the other what fits into a first
 /// cache.
 pub fn among(footprints: &[&str]) -> Document {
-    let mut document = full();
+    let mut document = ordinary();
     let point = |entry: &str, base: f64, evicts: f64, footprint: &str| {
         let pages: f64 = footprint.split(',').map(|number| number.parse::<f64>().unwrap()).sum();
         let configuration = BTreeMap::from([("footprint".to_owned(), footprint.to_owned())]);
@@ -164,9 +160,23 @@ pub fn among(footprints: &[&str]) -> Document {
     found(document)
 }
 
+/// Loops of UnixBench, and beside them a call that is none.
+pub fn loops() -> Document {
+    let mut document = ordinary();
+    let loops = ["unixbench-syscall", "unixbench-close", "unixbench-getpid", "unixbench-exec"];
+    let all = [("syscall-x86_64", 4), ("libc", 4), ("int80-i386", 3)].map(|(entry, count)| {
+        let entry = table().entry(entry).unwrap();
+        let operations = std::iter::once("getppid").chain(loops.into_iter().take(count));
+        operations.map(|operation| measured(entry, operation)).collect::<Vec<Row>>()
+    });
+    document.results = all.concat();
+    make_noisy(&mut document.results[2], NoiseKind::Shared);
+    document
+}
+
 /// A host whose processor is a program: everything works, nothing is timed.
 pub fn emulated_host() -> Document {
-    let mut document = full();
+    let mut document = ordinary();
     for row in document.results.iter_mut().filter(|row| row.outcome == Outcome::Ok) {
         *row = Row {
             path: row.path,
