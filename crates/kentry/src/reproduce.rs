@@ -3,14 +3,16 @@
 use crate::error::{Error, INTERRUPTED};
 use crate::linux::args::LINUX_SECONDS;
 use crate::messages::note;
-use crate::options::output::OutputArgs;
+use crate::options::output::{Color, of_picture};
 use crate::options::save::SaveArgs;
 use crate::options::time::{TimeArgs, of_one_kind, with_default};
+use crate::options::values::one_of;
 use crate::os::interrupts;
 use crate::output::Target;
 use crate::saving::Saving;
-use crate::style::whole;
+use crate::style::{is_colored, width};
 use crate::this_machine::{ThisMachine, drawn_seed, executor, measure_host, need_counter};
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, ValueHint};
 use compare::published::{Parts, Place, Publication, Publications, Reproduction, Timed};
 use document::{Document, Row};
@@ -19,6 +21,8 @@ use measure::guest::GuestPlan;
 use measure::lab::Options;
 use measure::{Loops, TableRow};
 use places::host::{Interrupt, Priority};
+use report::{BillFormat, Format, Selection, Style};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -55,10 +59,34 @@ pub struct ReproduceArgs {
     pub save: SaveArgs,
     /// What the result is written as, and where
     #[command(flatten)]
-    pub to: OutputArgs,
+    pub to: ReproduceOutputArgs,
     /// Show the intervals of kentry's figures as well
     #[arg(short, long)]
     pub verbose: bool,
+}
+
+/// What a reproduction is written as, and where.
+#[derive(Debug, Clone, Args)]
+pub struct ReproduceOutputArgs {
+    /// How to show the result; svg is a picture [default: what the ending of --output says, .json, .csv, .md, .markdown or .svg;
+    /// otherwise text]
+    #[arg(long, value_name = "FORMAT", value_parser = one_of(BillFormat::ALL, BillFormat::name))]
+    pub format: Option<BillFormat>,
+    /// Write the result to this file, whole or not at all, instead of standard output (-)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = PathBufValueParser::new().try_map(of_picture))]
+    pub output: Option<PathBuf>,
+    /// When to use color; NO_COLOR is respected too
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub color: Color,
+}
+
+impl ReproduceOutputArgs {
+    /// The format that was asked for, or else what the name of the output file says, or else text; none of a picture.
+    fn format(&self) -> Option<Format> {
+        let of_file = || self.output.as_deref().and_then(BillFormat::of_file);
+        let asked = self.format.or_else(of_file).unwrap_or(BillFormat::Text);
+        Format::ALL.into_iter().find(|format| BillFormat::from(*format) == asked)
+    }
 }
 
 /// The longest that the loops of a row may take; they take tens of milliseconds.
@@ -75,9 +103,10 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Error> {
 }
 
 fn list(args: &ReproduceArgs) -> Result<ExitCode, Error> {
-    let format = args.to.format();
+    let no_picture = || Error::Usage("a list is no picture: leave out svg, or name one of the tables".into());
+    let format = args.to.format().ok_or_else(no_picture)?;
     let target = Target::open(args.to.output.as_deref())?;
-    let style = whole(&args.to, args.verbose, &target);
+    let style = style(args, &target);
     target.write_report(format, &report::publications(Publications::get(), format, &style)?)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -103,10 +132,24 @@ fn reproduce(publication: &Publication, args: &ReproduceArgs) -> Result<ExitCode
         let guests = reproduction.lab.iter_mut().chain(&mut reproduction.guests);
         guests.for_each(|found| found.run = None);
     }
-    let (format, style) = (args.to.format(), whole(&args.to, args.verbose, &target));
-    target.write_report(format, &report::reproduction(&reproduction, format, &style)?)?;
+    match args.to.format() {
+        Some(format) => {
+            let style = style(args, &target);
+            target.write_report(format, &report::reproduction(&reproduction, format, &style)?)?;
+        }
+        None => target.write(&report::reproduction_picture(&reproduction)?)?,
+    }
     kept?;
     Ok(if interrupted { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
+}
+
+fn style(args: &ReproduceArgs, target: &Target) -> Style {
+    Style {
+        color: is_colored(args.to.color, target),
+        width: width(target),
+        verbose: args.verbose,
+        selection: Selection::All,
+    }
 }
 
 /// A name belongs to the run of this Linux. That runs cannot be kept was said for that one.

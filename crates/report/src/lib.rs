@@ -47,7 +47,7 @@ pub use list::list;
 pub use page::{MOST_RUNS, PageRun, page};
 pub use plain::{plain, plain_os};
 pub use prose::prose;
-pub use reproduction::{publications, reproduction};
+pub use reproduction::{publications, reproduction, svg as reproduction_picture};
 pub use runs::{runs, short};
 pub use summary::{origin, summary_of_row};
 

@@ -38,7 +38,7 @@ pub struct ShowArgs {
 const OTHERS: [(&str, &str); 6] = [
     ("html", "`kentry report RUN --output FILE.html` makes a page"),
     ("htm", "`kentry report RUN --output FILE.html` makes a page"),
-    ("svg", "`kentry bill` and `kentry anatomy` make pictures"),
+    ("svg", "`kentry bill`, `kentry anatomy` and `kentry reproduce` make pictures"),
     ("folded", "`kentry anatomy` makes folded stacks"),
     ("xml", "`kentry compare` makes JUnit"),
     ("ktap", "`kentry compare` makes KTAP"),
@@ -52,6 +52,12 @@ fn of_result(file: PathBuf) -> Result<PathBuf, String> {
         Some((_, command)) => Err(format!("text, .json, .csv and .md are made here; {command}")),
         None => Ok(file),
     }
+}
+
+/// The same of a result that can be a picture.
+pub fn of_picture(file: PathBuf) -> Result<PathBuf, String> {
+    let is_picture = file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("svg"));
+    if is_picture { Ok(file) } else { of_result(file) }
 }
 
 impl OutputArgs {

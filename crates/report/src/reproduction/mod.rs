@@ -1,12 +1,15 @@
 //! What others have published, beside what came out here.
 
+mod bars;
 mod csv;
 mod list;
 mod markdown;
+mod svg;
 mod table;
 mod text;
 
 pub use list::publications;
+pub use svg::svg;
 
 use crate::figure::ABSENT;
 use crate::{Error, Format, Style, json};
@@ -36,6 +39,7 @@ fn head(reproduction: &Reproduction) -> Vec<(&'static str, String)> {
     let differs = reproduction.differs.join("; ");
     let mut facts = vec![
         ("published", reproduction.source.clone()),
+        ("cited", reproduction.citation.in_words()),
         ("there", format!("processor: {}; kernel: {}", said(&reproduction.cpu), said(&reproduction.kernel))),
         ("here", here(&reproduction.here)),
         ("differs", if differs.is_empty() { "nothing that is known".to_owned() } else { differs }),
