@@ -34,6 +34,28 @@ for (const element of document.body.querySelectorAll('*')) {
 return [...bad].map(String);
 """
 
+# Of tables in a place that scrolls: those that are wider than it.
+SCROLLING = """
+return [...document.querySelectorAll('.wide, .scroll')].filter((place) => place.checkVisibility() && place.scrollWidth > place.clientWidth)
+  .map((place) => [place.querySelector('table').className, place.clientWidth, place.scrollWidth]);
+"""
+
+# Of charts in a row and of what is written along them: what reaches beyond them, and labels that touch each other.
+BEYOND = """
+const bad = [];
+const reach = (element) => element.getBoundingClientRect();
+for (const chart of document.querySelectorAll('svg.mark, svg.axis')) {
+  if (!chart.checkVisibility() || reach(chart).width === 0) continue;
+  const room = chart.matches('.axis') ? reach(chart.closest('table')) : reach(chart);
+  const drawn = [...chart.querySelectorAll('line, rect, circle, text')].filter((each) => !each.closest('title') && reach(each).width + reach(each).height > 0);
+  const beyond = drawn.filter((each) => reach(each).left < room.left - 0.5 || reach(each).right > room.right + 0.5);
+  bad.push(...beyond.map((each) => `${each.localName}.${each.getAttribute('class')} ${each.textContent}`));
+  const labels = chart.matches('.axis') ? drawn.map(reach) : [];
+  labels.slice(1).forEach((label, place) => { if (label.left < labels[place].right + 2) bad.push(`labels ${place} and ${place + 1}`); });
+}
+return bad.slice(0, 5);
+"""
+
 # Whatever can take the focus, in the order of the page; a radio group or an iframe there is none.
 FOCUSABLE = """
 return [...document.querySelectorAll('a[href], button, input, select, summary, [tabindex="0"]')]
@@ -223,17 +245,49 @@ def themes(t):
 
 
 def narrow(t):
-    for page in ("ordinary", "several", "refused", "noisy", "hybrid", "lab", "hostile", "here"):
-        for width in (360, 800):
+    for page in ("ordinary", "several", "uneven", "refused", "noisy", "hybrid", "lab", "hostile", "here"):
+        for width in (360, 390, 800, 1280):
             t.open(page, width=width)
             t.run("document.querySelectorAll('.open').forEach((open, number) => number % 20 || open.click());"
                   "document.querySelectorAll('details').forEach((details) => { details.open = true })")
             wide = t.run("return document.documentElement.scrollWidth")
             t.check("nothing is wider than the screen", wide <= width, wide)
+            # What stands in a table that scrolls is not seen until somebody scrolls. Three runs, and names without an end, may.
+            cut = t.run(SCROLLING)
+            t.check("no table is wider than its place", not cut or (page in ("refused", "hostile") and width > 390), cut)
+            beyond = t.run(BEYOND)
+            t.check("no chart leaves its scale", not beyond, beyond)
             t.quiet()
     t.open("ordinary", width=360)
     t.run("document.documentElement.style.scrollBehavior = 'auto'; document.querySelector('#costs').scrollIntoView()")
     t.picture("narrow")
+
+
+def folds(t):
+    t.open("uneven")
+    seen = "return [...document.querySelectorAll('.folded tr.row')].filter((row) => row.checkVisibility()).length"
+    line = t.run("return document.querySelector('.folded > summary').textContent")
+    rows = t.run("return document.querySelectorAll('.folded tr.row').length")
+    t.check("the line says how many", rows > 0 and line.startswith(f"{rows} row"), line)
+    names = t.run("return [...document.querySelectorAll('.folded tr.row .name')].map((name) => name.textContent)")
+    t.check("and which", all(name in line for name in names), (names, line))
+    height = t.run("const line = document.querySelector('.folded > summary'); return line.getBoundingClientRect().height / parseFloat(getComputedStyle(line).lineHeight)")
+    t.check("it is one line", height < 1.5, height)
+    t.check("its rows are folded", t.run(seen) == 0)
+    drawn = t.run("return document.querySelectorAll('.folded .estimate').length")
+    t.check("what has no figure has no mark", drawn == 0, drawn)
+    without = t.run("return [...document.querySelectorAll('table.costs:not(.folded table) tr.row')].filter((row) => !row.querySelector('.mark .estimate, .mark .off, .verdict.switched')).length")
+    t.check("all others have one", without == 0, without)
+    t.run("words.focus()")
+    t.browser.press(*names[0])
+    t.check("who looks for one finds it", t.run(seen) == 1, t.run(seen))
+    t.run("document.getElementById('clear').click()")
+    t.check("and then it is folded again", t.run(seen) == 0)
+    t.choose("order", "differs")
+    t.check("whatever the order", t.run("return document.querySelectorAll('.folded tr.row').length") == rows)
+    t.run("document.querySelector('.folded').open = true; document.documentElement.style.scrollBehavior = 'auto'; document.querySelector('.folded').scrollIntoView()")
+    t.picture("folded")
+    t.quiet()
 
 
 def several(t):
@@ -357,6 +411,22 @@ def without_script(t):
     t.browser.devtools("Emulation.setScriptExecutionDisabled", value=False)
 
 
+# Of a box of a flame graph with its name on it: where the contrast of the two is below 4.5.
+NAMES = """
+const channel = (value) => { value /= 255; return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4; };
+const parse = (color) => color.match(/[\\d.]+/g).map(Number);
+const light = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
+const color = (fill) => fill.startsWith('url') ? getComputedStyle(document.querySelector(fill.match(/#[^")]+/)[0] + ' rect')).fill : fill;
+const bad = new Map();
+for (const name of document.querySelectorAll('.name')) {
+  const box = name.parentElement.querySelector('rect');
+  const [a, b] = [name, box].map((each) => light(parse(color(getComputedStyle(each).fill)))).sort((x, y) => y - x);
+  if ((a + 0.05) / (b + 0.05) < 4.5) bad.set(box.getAttribute('class'), ((a + 0.05) / (b + 0.05)).toFixed(2));
+  if (name.getBBox().x + name.getBBox().width > box.getBBox().x + box.getBBox().width + 1) bad.set(name.textContent, 'beyond its box');
+}
+return [...bad].map(String);
+"""
+
 # Of a picture: texts that reach beyond it or into a figure, and those whose contrast on its paper is below 4.5.
 PICTURE = """
 const channel = (value) => { value /= 255; return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4; };
@@ -388,6 +458,9 @@ def pictures(t):
             t.check("no script ran", t.run("return window.injected === undefined"))
             t.quiet()
             t.picture(f"bill-{name}-{scheme}")
+    flames(t)
+    reproductions(t)
+    t.open("bill-hostile", kind="svg")
     t.check("there are bars", t.run("return document.querySelectorAll('rect.step-0').length") > 0)
     light, dark = [], []
     for scheme, seen in (("light", light), ("dark", dark)):
@@ -396,10 +469,46 @@ def pictures(t):
     t.check("it is dark where the reader's screen is", light != dark, light + dark)
 
 
+def flames(t):
+    parts = "return [...new Set([...document.querySelectorAll(arguments[0])].flatMap((box) => [...box.classList].filter((each) => each.startsWith('part-'))))].sort()"
+    for name in ("one", "two", "hostile"):
+        for scheme in ("light", "dark"):
+            t.open(f"anatomy-{name}", scheme=scheme, kind="svg")
+            legend, drawn = t.run(parts, ".swatch rect"), t.run(parts, ".path rect")
+            t.check("the legend has the parts that are drawn", legend == drawn and legend, (legend, drawn))
+            fills = t.run("return [...document.querySelectorAll('.swatch rect')].map((box) => getComputedStyle(box).fill)")
+            t.check("each has a filling of its own", len(set(fills)) == len(legend) and "none" not in fills, fills)
+            t.check("names can be read, and stay within their boxes", not t.run(NAMES), t.run(NAMES))
+            t.check("nothing of it is markup", t.run("return [...document.querySelectorAll('script, img, a, foreignObject')].length") == 0)
+            t.check("no script ran", t.run("return window.injected === undefined"))
+            t.quiet()
+            t.picture(f"anatomy-{name}-{scheme}")
+
+
+def reproductions(t):
+    bars = "return [...document.querySelectorAll('.panel')].map((panel) => [...new Set([...panel.querySelectorAll('.bar')].map((bar) => bar.classList[1]))])"
+    for name in ("gettimeofday-4.14", "l4re-null", "pti-costs"):
+        for scheme in ("light", "dark"):
+            t.open(f"reproduce-{name}", scheme=scheme, kind="svg")
+            bad = t.run(PICTURE)
+            t.check("every text has room, and can be read", not bad, bad[:3])
+            kinds = t.run(bars)
+            t.check("counts stand alone", kinds and all("counted" not in each or each == ["counted"] for each in kinds), kinds)
+            t.check("the lab's counts are drawn", (["counted"] in kinds) == (name == "pti-costs"), kinds)
+            legend = t.run("return [...document.querySelectorAll('.swatch rect')].map((box) => box.classList[0])")
+            t.check("the legend has what is drawn", sorted(legend) == sorted({kind for each in kinds for kind in each}), (legend, kinds))
+            unknown = t.run("return [...document.querySelectorAll('.panel > g')].filter((g) => (g.querySelector('.number').textContent === '-') && g.querySelector('.bar')).length")
+            t.check("what is unknown has no bar", unknown == 0, unknown)
+            beyond = t.run("return [...document.querySelectorAll('.bar, .interval')].map((each) => each.getBBox()).filter((box) => box.x < 249.9 || box.x + box.width > 790.1).length")
+            t.check("no bar leaves its scale", beyond == 0, beyond)
+            t.quiet()
+            t.picture(f"reproduce-{name}-{scheme}")
+
+
 def main(folder):
     with Browser() as browser:
         t = Checks(browser, folder)
-        for test in (renders, filters, opens, keyboard, themes, narrow, several, refuses, lab, injects_nothing, prints, without_script, pictures):
+        for test in (renders, filters, opens, keyboard, themes, narrow, folds, several, refuses, lab, injects_nothing, prints, without_script, pictures):
             try:
                 test(t)
             except Exception as error:  # One that cannot go on does not end the others.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Pages of `kentry report` in a headless Chromium: they render, load nothing, filter, open, print; and nothing that a document
-# says becomes markup. Pictures of `kentry bill` the same. With SCREENSHOTS=FOLDER, pictures of what was seen are kept there.
+# says becomes markup. Pictures of `kentry bill`, `kentry anatomy` and `kentry reproduce` the same. With SCREENSHOTS=FOLDER, pictures of what was seen are kept there.
 set -uo pipefail
 . "$(dirname "$0")/check.sh"
 
@@ -17,6 +17,8 @@ for name in ordinary noisy hybrid lab hostile harmless; do
 	check "the page of $name" 0 "$kentry" report "$work/$name.json" -o "$work/$name.html"
 done
 check "a page of two runs" 0 "$kentry" report "$work/ordinary.json" "$work/later.json" -o "$work/several.html"
+# Some rows of the later one lack a figure, and of one next to nothing is known.
+check "a page of two runs of which one has gaps" 0 "$kentry" report "$work/ordinary.json" "$work/gaps.json" -o "$work/uneven.html"
 # Names of files are texts from outside, too.
 injecting="$work/<img src=x onerror='window.injected=1'>.json"
 cp "$work/hostile.json" "$injecting"
@@ -25,6 +27,9 @@ check "a page of two runs with other texts" 0 "$kentry" report "$work/harmless.j
 check "a page of runs that are not comparable" 0 "$kentry" report "$work/ordinary.json" "$work/later.json" "$work/lab.json" -o "$work/refused.html"
 for name in counted cycles shrinking nothing many hostile; do
 	check "the picture of the bill $name" 0 "$kentry" show "$work/bill-$name.json" --output "$work/bill-$name.svg"
+done
+for name in one two hostile; do
+	check "the picture of the path $name" 0 "$kentry" show "$work/anatomy-$name.json" --output "$work/anatomy-$name.svg"
 done
 check "a page of this machine" 0 "$kentry" "${quick[@]}" --name here
 check "a page of this machine" 0 "$kentry" report here --title "This machine" -o "$work/here.html"

@@ -84,6 +84,18 @@ fn a_reproduction_is_kept_as_a_run_and_no_save_keeps_none() {
 }
 
 #[test]
+fn a_reproduction_is_a_picture_too() {
+    let drawn =
+        stdout(&folder(), &["reproduce", "l4re-null", "--no-save", "--budget", "0.1", "--format", "svg"]);
+    assert!(drawn.starts_with("<svg ") && drawn.ends_with("</svg>\n"), "{drawn}");
+    assert_eq!(
+        drawn.matches("<rect class=\"bar published\"").count(),
+        2,
+        "a published figure of each machine"
+    );
+}
+
+#[test]
 fn the_lab_tells_what_this_linux_lacks_and_its_run_is_kept_too() {
     if !qemu::is_here() {
         return;
@@ -176,6 +188,8 @@ fn what_does_not_exist_is_said_with_the_nearest_name() {
     assert!(error.contains("did you mean gettimeofday-4.14?") && error.contains("--list"), "{error}");
     assert!(!complaint(&["reproduce", "zzz"]).contains("did you mean"));
     assert!(complaint(&["reproduce"]).contains("<NAME>"));
+    assert!(complaint(&["reproduce", "--list", "--format", "svg"]).contains("a list is no picture"));
+    assert!(complaint(&["reproduce", "l4re-null", "--output", "r.html"]).contains("kentry report"));
     assert!(complaint(&["reproduce", "--list", "l4re-null"]).contains("cannot be used with"));
     assert!(
         complaint(&["reproduce", "l4re-null", "--cpu", "all"])

@@ -28,7 +28,7 @@ pub use recompute::{Recomputed, recompute};
 pub use row::{FOOTPRINT, Outcome, Path, Rings, Row, Timing, row_in_words};
 pub use spread::{by_boot, spread};
 pub use verdict::{exception_in_words, interrupts_in_words, judge, judge_failure, path_of, signal_in_words};
-pub use wide::is_figure;
+pub use wide::{is_figure, is_narrow};
 
 use environment::Environment;
 use record::{Payload, Record};

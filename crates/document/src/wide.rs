@@ -8,8 +8,13 @@ const NOTHING: f64 = 10.0;
 
 /// Whether a cost is a figure: to be shown as a number, to be in a sum, on an axis or in a comparison. What was counted always is.
 pub fn is_figure(cost: &Cost<f64>) -> bool {
-    let width = cost.ci_low.zip(cost.ci_high).map_or(0.0, |(low, high)| high - low);
-    width <= cost.estimate.abs().max(NOTHING)
+    let ends = cost.ci_low.zip(cost.ci_high);
+    ends.is_none_or(|(low, high)| is_narrow(cost.estimate, [low, high]))
+}
+
+/// Whether an interval, of a cost or of its change, is no wider than that cost.
+pub fn is_narrow(cost: f64, [low, high]: [f64; 2]) -> bool {
+    high - low <= cost.abs().max(NOTHING)
 }
 
 impl Row {

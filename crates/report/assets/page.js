@@ -18,6 +18,7 @@ function element(name, attributes = {}, ...children) {
 const rows = [...document.querySelectorAll("tr.row")].map((row) => ({
   row,
   home: row.parentElement,
+  isFolded: row.closest(".folded") !== null,
   words: ["th", "td.place"].map((cell) => row.querySelector(cell)?.textContent ?? "").join(" ").toLowerCase(),
   is: new Set(row.dataset.is.split(" ")),
   detail: null,
@@ -36,8 +37,19 @@ function filter() {
   for (const group of document.querySelectorAll("tbody.group")) {
     group.hidden = !group.querySelector("tr.row:not([hidden])");
   }
+  unfold(words.length > 0 || kind !== "");
   $("count").value = `${shown} of ${rows.length} rows`;
   $("none").hidden = shown > 0;
+}
+
+const folded = document.querySelector(".folded");
+const wasOpen = folded?.open;
+
+/** Whoever looks for a row finds it also where it was folded away. */
+function unfold(isAsked) {
+  if (!folded) return;
+  folded.hidden = !folded.querySelector("tr.row:not([hidden])");
+  folded.open = isAsked || wasOpen;
 }
 
 /** By what rows are ordered, and whether the least or the greatest is first. */
@@ -59,7 +71,7 @@ function order() {
   };
   const before = (a, b) => compare(a, b, ORDERS[by]) || (by === "verdict" ? compare(a, b, ORDERS.differs) : 0);
   const sorted = by ? [...rows].sort(before) : rows;
-  for (const each of sorted) {
+  for (const each of sorted.filter((each) => !each.isFolded)) {
     (by ? $("flat") : each.home).append(...[each.row, each.detail].filter(Boolean));
   }
   filter();

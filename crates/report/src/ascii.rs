@@ -56,6 +56,7 @@ fn replace(c: char, out: &mut String) {
         '○' => out.push('o'),
         '≠' => out.push('!'),
         '█' | '▉' | '▊' | '▋' | '▌' => out.push('#'),
+        '░' => out.push(':'),
         // Less than half a column.
         '▍' | '▎' | '▏' => out.push(' '),
         c => out.extend(c.escape_unicode()),

@@ -1,7 +1,7 @@
 //! Bars, on one logarithmic scale for every document: costs span five decades, and bars of two documents compare.
 
 const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
-const FULL: &str = "█";
+pub(crate) const FULL: &str = "█";
 
 /// The cost of a full bar.
 const MOST: f64 = 100_000.0;
@@ -26,6 +26,18 @@ pub(crate) fn change_bar(percent: f64, columns: usize) -> String {
 pub(crate) fn part_of(cost: f64, most: f64, columns: usize) -> String {
     blocks(cost / most, columns)
 }
+
+/// The same of a cost that was not measured here: no one takes it for one that was, without colors either.
+pub(crate) fn part_of_published(cost: f64, most: f64, columns: usize) -> String {
+    let part = cost / most;
+    if part.is_nan() || part <= 0.0 {
+        return String::new();
+    }
+    PUBLISHED.repeat((part.min(1.0) * columns as f64).round() as usize)
+}
+
+/// What a published cost is drawn with.
+pub(crate) const PUBLISHED: &str = "░";
 
 /// A part of a full bar; none of what is not above 0.
 fn blocks(part: f64, columns: usize) -> String {
@@ -62,6 +74,10 @@ mod tests {
     #[test]
     fn a_bar_among_others_is_linear() {
         assert_eq!([0.0, 25.0, 50.0, 100.0].map(|cost| part_of(cost, 100.0, 4)), ["", "█", "██", "████"]);
+        assert_eq!(
+            [0.0, 25.0, 50.0, 100.0].map(|cost| part_of_published(cost, 100.0, 4)),
+            ["", "░", "░░", "░░░░"]
+        );
         assert_eq!([part_of(1.0, 0.0, 2), part_of(0.0, 0.0, 2), part_of(-1.0, 2.0, 2)], ["██", "", ""]);
     }
 

@@ -50,7 +50,7 @@ const ROWS: [Row; 12] = [
     (Format::Csv, "csv", &["csv"], "`kentry show RUN` makes CSV of a run"),
     (Format::Markdown, "markdown", &["md", "markdown"], "`kentry show RUN` makes Markdown of a run"),
     (Format::Html, "html", &["html", "htm"], "`kentry report RUN --output FILE.html` makes a page"),
-    (Format::Svg, "svg", &["svg"], "`kentry bill` and `kentry anatomy` make pictures"),
+    (Format::Svg, "svg", &["svg"], "`kentry bill`, `kentry anatomy` and `kentry reproduce` make pictures"),
     (Format::Folded, "folded", &["folded"], "`kentry anatomy` makes folded stacks"),
     (Format::Junit, "junit", &["xml"], "`kentry compare` makes JUnit"),
     (Format::Ktap, "ktap", &["ktap", "tap"], "`kentry compare` makes KTAP"),
@@ -132,7 +132,10 @@ impl Kind {
     /// Of entries, of runs, of published tables.
     pub const LIST: Kind = Kind { name: "a list", formats: ROWS_OF_A_TABLE };
     /// Of a published table.
-    pub const REPRODUCTION: Kind = Kind { name: "a reproduction", formats: ROWS_OF_A_TABLE };
+    pub const REPRODUCTION: Kind = Kind {
+        name: "a reproduction",
+        formats: &[Format::Text, Format::Json, Format::Csv, Format::Markdown, Format::Svg],
+    };
     /// What would be measured.
     pub const PLAN: Kind = Kind { name: "a plan", formats: &[Format::Text, Format::Json] };
     /// Of a path in the lab.

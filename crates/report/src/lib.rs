@@ -30,6 +30,7 @@ mod loops;
 mod machine;
 mod markdown;
 mod page;
+mod picture;
 mod plain;
 mod prose;
 mod reproduction;

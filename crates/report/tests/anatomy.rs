@@ -67,6 +67,49 @@ fn as_a_flame_graph() {
     assert!(!picture.contains("<script") && !picture.contains("href"));
 }
 
+/// The values of an attribute, in their order.
+fn values<'a>(text: &'a str, before: &str) -> Vec<&'a str> {
+    text.split(before).skip(1).map(|rest| rest.split('"').next().unwrap()).collect()
+}
+
+#[test]
+fn a_pictures_legend_has_the_parts_that_it_draws_and_no_others() {
+    for document in [followed::one(), followed::two(), followed::kernels()] {
+        let picture = rendered(&document, Format::Svg, &PLAIN);
+        let (legend, drawn) = picture.split_once("<g class=\"path\">").unwrap();
+        let sorted = |mut parts: Vec<&str>| {
+            parts.sort_unstable();
+            parts.dedup();
+            parts.join(" ")
+        };
+        let (entries, parts) = (values(legend, "class=\"box part-"), values(drawn, "class=\"box part-"));
+        assert_eq!(sorted(entries), sorted(parts));
+        let executed = document.paths.iter().flat_map(|path| &path.anatomy.instructions);
+        let executed = executed.map(|one| one.part.name()).collect();
+        assert_eq!(sorted(values(legend, "class=\"box part-")), sorted(executed));
+        for part in values(legend, "class=\"box part-") {
+            assert!(picture.contains(&format!("\n.part-{part} {{ fill: ")), "{part}");
+        }
+    }
+}
+
+#[test]
+fn two_paths_have_one_scale_and_boxes_stay_within_it() {
+    let document = followed::two();
+    let picture = rendered(&document, Format::Svg, &PLAIN);
+    let longest = document.paths.iter().map(|path| path.anatomy.instructions.len()).max().unwrap() as f64;
+    for (drawn, path) in picture.split("<g class=\"path\">").skip(1).zip(&document.paths) {
+        let drawn = drawn.split("\n</g>").next().unwrap();
+        let numbers = |before: &str| -> Vec<f64> {
+            drawn.split("<rect ").skip(1).map(|rect| values(rect, before)[0].parse().unwrap()).collect()
+        };
+        let ends = numbers(" x=\"").into_iter().zip(numbers(" width=\"")).map(|(x, width)| x + width);
+        let end = ends.fold(0.0, f64::max);
+        let wanted = 20.0 + 920.0 * path.anatomy.instructions.len() as f64 / longest;
+        assert!((end - wanted).abs() < 0.2, "{end}, not {wanted}");
+    }
+}
+
 /// Every folded stack's count is what its box has of its own.
 #[test]
 fn stacks_add_up_to_the_path() {

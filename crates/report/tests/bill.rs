@@ -255,6 +255,21 @@ fn a_picture_loads_nothing_runs_nothing_and_is_the_same_every_time() {
 }
 
 #[test]
+fn steps_without_a_figure_are_one_line_of_the_picture() {
+    let picture = rendered(&bills::counted(), Format::Svg, &PLAIN);
+    assert!(picture.contains(">3 steps without a figure</text>"), "{picture}");
+    assert!(picture.contains(">pcid=keep; smap=on; audit=on</text>"));
+    assert!(picture.contains("<g><title>pcid=keep: left out: "), "why is in the title of the line");
+    assert_eq!(picture.matches("class=\"said\"").count(), 1);
+    // A single one has room for its reason.
+    let alone = rendered(&bills::in_cycles(), Format::Svg, &PLAIN);
+    assert!(
+        alone.contains(">not measured: the guest ended</text>") && !alone.contains("without a figure"),
+        "{alone}"
+    );
+}
+
+#[test]
 fn the_description_of_a_picture_has_every_figure() {
     let bill = bills::counted();
     let picture = rendered(&bill, Format::Svg, &PLAIN);

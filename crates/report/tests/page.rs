@@ -171,7 +171,7 @@ fn a_page_says_what_the_comparison_of_its_runs_says() {
     // What differs stands there once, with what it means.
     assert!(!compared.confounders.is_empty());
     for confounder in &compared.confounders {
-        let fact = format!("<th scope=\"row\">{}</th>", escaped(&confounder.what));
+        let fact = format!("<th role=\"rowheader\" scope=\"row\">{}</th>", escaped(&confounder.what));
         assert!(text.contains(&fact) && text.contains(&escaped(&confounder.meaning)), "{fact}");
     }
     // The figures of a row are those of the comparison, whatever the runs' own intervals say.
@@ -229,7 +229,7 @@ fn what_several_comparisons_name_stands_once() {
     let text = made(&[before, after.clone(), after]);
     let section = text.split("id=\"comparison\"").nth(1).unwrap().split("</section>").next().unwrap();
     assert_eq!(section.matches("<p class=\"answer\">").count(), 2);
-    let kernel = "<th scope=\"row\">kernel</th>";
+    let kernel = "<th role=\"rowheader\" scope=\"row\">kernel</th>";
     assert_eq!(section.matches(kernel).count(), 1);
     let cells = section.split(kernel).nth(1).unwrap().split("</tr>").next().unwrap();
     assert_eq!(cells.matches("6.19.0-cloud-amd64").count(), 2, "of each run: {cells}");
@@ -271,6 +271,87 @@ fn a_row_that_one_run_lacks_has_no_figure_there() {
         place(&turned, "rdtsc") < place(&turned, "rdtscp"),
         place(&text, "rdtsc") < place(&text, "rdtscp")
     );
+}
+
+/// The line of folded rows, and what is in it.
+fn folded(page: &str) -> Option<(&str, &str)> {
+    let folded = page.split("<details class=\"folded\">\n<summary>").nth(1)?.split("</details>").next()?;
+    folded.split_once("</summary>")
+}
+
+#[test]
+fn rows_without_a_figure_are_one_line_that_names_them() {
+    let first = sample::with_rounds(sample::ordinary());
+    let all = works(&[run("one", first.clone())]);
+    assert_eq!(folded(&of(first.clone())), None, "all have figures");
+    let noisy = sample::with_rounds(sample::noisy());
+    let is_noisy = |row: &&document::Row| row.outcome == Outcome::Ok && row.noise.is_some();
+    let without: Vec<String> = noisy.results.iter().filter(is_noisy).map(document::Row::in_words).collect();
+    let mut seldom = noisy.clone();
+    for row in seldom.results.iter_mut().filter(|row| row.noise.is_some()).skip(2) {
+        (row.noise, row.core_cycles) = (None, first.results[0].core_cycles);
+    }
+    let text = of(seldom.clone());
+    let (line, rows) = folded(&text).unwrap();
+    assert!(
+        line.starts_with("2 rows without a figure: ") && without[..2].iter().all(|name| line.contains(name)),
+        "{line}"
+    );
+    assert_eq!((rows.matches("class=\"row\"").count(), rows.matches("class=\"instead\"").count()), (2, 2));
+    // Of two runs, a row without a figure in one has no difference.
+    let text = made(&pair(first, seldom));
+    let (line, rows) = folded(&text).unwrap();
+    assert!(line.starts_with("2 rows without a figure: ") && rows.contains("no figure"), "{line}");
+    assert!(!rows.contains("class=\"mark forest"), "nothing is drawn of them");
+    assert_eq!(text.matches("class=\"row\"").count(), all, "and each stands there once");
+    // Where they are most rows, they are in sight.
+    assert!(of(noisy).contains("<details class=\"folded\" open>"));
+}
+
+/// The compared pair, with another interval for a row's change.
+fn with_interval(interval: [f64; 2]) -> [PageRun; 2] {
+    let first = sample::with_rounds(sample::ordinary());
+    let mut runs = pair(first.clone(), first);
+    let judged = runs[1].compared.as_mut().unwrap();
+    let row =
+        judged.rows.iter_mut().find(|row| row.entry == "syscall-x86_64" && row.operation == "time").unwrap();
+    let base = row.base.as_ref().and_then(|side| side.estimate).unwrap();
+    row.verdict = compare::Verdict::Inconclusive;
+    let change = row.change.as_mut().unwrap();
+    [change.low, change.high] = interval.map(|percent| percent / 100.0 * base);
+    [change.percent_low, change.percent_high] = interval.map(Some);
+    runs
+}
+
+/// One row's interval of thousands of percent made the axis so long that all others were dots.
+#[test]
+fn a_change_less_known_than_its_cost_is_no_figure_and_on_no_axis() {
+    let ends =
+        |page: &str| page.split("<text class=\"last\"").nth(1).unwrap().split('<').next().unwrap().to_owned();
+    let (narrow, wide) = (made(&with_interval([-9.0, 9.0])), made(&with_interval([-4000.0, 9000.0])));
+    assert_eq!(ends(&narrow), ends(&wide));
+    let (line, rows) = folded(&wide).unwrap();
+    assert_eq!((line, folded(&narrow)), ("1 row without a figure: syscall-x86_64 time", None));
+    assert!(rows.contains("uncertain <span class=\"error\">(−4000.0 to +9000.0 %)</span>"), "{rows}");
+    assert!(rows.contains("inconclusive"), "the verdict stays");
+}
+
+#[test]
+fn what_goes_on_beyond_the_axis_says_so_at_its_end() {
+    let text = made(&with_interval([-40.0, 50.0]));
+    let drawn = row(&text, "syscall-x86_64", "time");
+    let places = |page: &str| -> Vec<f64> {
+        let marks = page.split("class=\"mark forest").skip(1).flat_map(|mark| mark.split("</svg>").next());
+        let words = marks.flat_map(|mark| mark.split('"')).filter_map(|word| word.strip_suffix('%'));
+        words.map(|word| word.parse().unwrap()).collect()
+    };
+    assert!(places(&text).len() > 500 && places(&text).iter().all(|place| (0.0..=100.0).contains(place)));
+    let label =
+        text.split("<text class=\"last\" x=\"96.00%\" y=\"11\">+").nth(1).unwrap().split(' ').next().unwrap();
+    let reach: f64 = label.parse().unwrap();
+    assert_eq!(drawn.contains('◂'), reach < 40.0, "±{reach}: {drawn}");
+    assert_eq!(drawn.contains('▸'), reach < 50.0, "±{reach}: {drawn}");
+    assert_eq!(text.contains("goes on beyond the axis"), text.contains("class=\"off\""));
 }
 
 #[test]

@@ -269,9 +269,84 @@ fn for_programs_and_pull_requests() {
     assert_snapshot!("known-way-json", rendered("known-way", true, Format::Json, PLAIN));
 }
 
+fn picture(found: &Reproduction) -> String {
+    String::from_utf8(reproduction(found, Format::Svg, &PLAIN).unwrap()).unwrap()
+}
+
+#[test]
+fn as_a_picture() {
+    assert_snapshot!("two-conditions-svg", picture(&made("two-conditions", true)));
+    for name in ["two-conditions", "known-way", "nothing"] {
+        let drawn = picture(&made(name, true));
+        assert!(
+            quick_xml::Reader::from_str(&drawn).read_event().is_ok() && !drawn.contains("<script"),
+            "{name}"
+        );
+        assert!(!drawn.contains(['\u{1b}', '\u{202e}']) && !drawn.contains("<isolation>"), "{name}");
+    }
+}
+
+/// The charts of a picture, and what is drawn in each.
+fn panels(drawn: &str) -> Vec<&str> {
+    drawn.split("<g class=\"panel\">").skip(1).collect()
+}
+
+#[test]
+fn counts_are_on_no_scale_with_times_and_what_is_unknown_has_no_bar() {
+    let found = made("two-conditions", true);
+    let drawn = picture(&found);
+    let bars = |panel: &str, class: &str| panel.matches(&format!("<rect class=\"bar {class}\"")).count();
+    let [times, counts] = panels(&drawn)[..] else { panic!("{drawn}") };
+    let published = found.figures.iter().filter(|figure| figure.published.is_some()).count();
+    let measured = |way: &str| {
+        let all = found.figures.iter().flat_map(|figure| &figure.measured);
+        all.filter(|one| one.way == way && one.to_published.is_some()).count()
+    };
+    assert_eq!((bars(times, "published"), bars(times, "counted")), (published, 0));
+    assert_eq!((bars(times, "loop"), bars(times, "kentry")), (measured("loop"), measured("kentry")));
+    let counted = found.lab.as_ref().unwrap().figures.iter().filter(|one| one.value.is_some()).count();
+    assert_eq!((bars(counts, "counted"), bars(counts, "published"), bars(counts, "kentry")), (counted, 0, 0));
+    assert!(counts.contains("instructions, emulated") && counted > 0);
+    // In text too, each figure has its bar, and `-` none.
+    let text = rendered("two-conditions", true, Format::Text, PLAIN);
+    assert_eq!(
+        text.lines().filter(|line| line.contains(" publ. ") && line.ends_with('░')).count(),
+        published
+    );
+    let unknown = text.lines().filter(|line| line.contains("  here  ") && line.ends_with(" -"));
+    assert!(unknown.count() >= 2, "{text}");
+    for line in text.lines().filter(|line| line.contains('░') && !line.contains("published")) {
+        assert!(!line.contains('█'), "{line}");
+    }
+}
+
+#[test]
+fn bars_are_as_long_as_their_figures_and_stay_within_the_scale() {
+    for found in [made("two-conditions", true), made("known-way", false), made("nothing", false)] {
+        for panel in panels(&picture(&found)) {
+            let number = |text: &str, before: &str| -> f64 {
+                text.split(before).nth(1).unwrap().split('"').next().unwrap().parse().unwrap()
+            };
+            let groups = panel.split("<g><title>").skip(1).filter(|group| group.contains("<rect"));
+            let bars = groups.map(|group| {
+                let figure =
+                    group.split("class=\"number\"").nth(1).unwrap().split(['>', '<']).nth(1).unwrap();
+                let rect = group.split("<rect ").nth(1).unwrap();
+                (number(rect, " x=\""), number(rect, " width=\""), figure.parse::<f64>().unwrap())
+            });
+            let bars: Vec<(f64, f64, f64)> = bars.collect();
+            let scale = bars[0].1 / bars[0].2;
+            for (x, width, figure) in bars {
+                assert!(x >= 250.0 && x + width <= 790.01, "{x} {width}");
+                assert!((width / scale - figure).abs() <= 0.06 + 0.02 / scale, "{figure}: {width}");
+            }
+        }
+    }
+}
+
 #[test]
 fn the_list_in_every_format() {
-    for format in Kind::REPRODUCTION.formats.iter().copied() {
+    for format in Kind::LIST.formats.iter().copied() {
         let listed = publications(&all(), format, &PLAIN).unwrap();
         assert_snapshot!(format!("publications-{format}"), String::from_utf8(listed).unwrap());
     }
@@ -293,7 +368,7 @@ fn every_line_fits_and_nothing_steers_a_terminal() {
             }
         }
     }
-    for format in Kind::REPRODUCTION.formats.iter().copied() {
+    for format in Kind::LIST.formats.iter().copied() {
         is_harmless(&rendered("two-conditions", true, format, PLAIN));
         is_harmless(&String::from_utf8(publications(&all(), format, &PLAIN).unwrap()).unwrap());
     }

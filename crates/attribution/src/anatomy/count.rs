@@ -35,6 +35,8 @@ pub struct Function {
     pub calls: usize,
     /// Instructions of its own.
     pub own: usize,
+    /// Of these, how many belong to which part.
+    pub parts: BTreeMap<Part, usize>,
     /// With those of what it called.
     pub total: usize,
     /// What it called, in the order of the first calls.
@@ -135,6 +137,7 @@ impl Tree {
         }
         let here = self.stack.last().map_or(0, |(place, _)| *place);
         self.functions[here].own += 1;
+        *self.functions[here].parts.entry(instruction.part).or_default() += 1;
     }
 
     /// The place of what is called by this name below another.

@@ -257,6 +257,31 @@ impl Row {
     }
 }
 
+/// Who is cited. Nothing of it is guessed: what is not known is not there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Citation {
+    /// Who published it.
+    pub author: Option<String>,
+    /// In which year.
+    pub year: Option<u16>,
+    /// Where it can be read.
+    pub address: Option<String>,
+}
+
+impl Citation {
+    /// `author: Justus Winter; year: 2015; address: not known`
+    pub fn in_words(&self) -> String {
+        let year = self.year.map(|year| year.to_string());
+        let all = [
+            ("author", self.author.as_deref()),
+            ("year", year.as_deref()),
+            ("address", self.address.as_deref()),
+        ];
+        let words = all.map(|(label, known)| format!("{label}: {}", known.unwrap_or("not known")));
+        words.join("; ")
+    }
+}
+
 /// One published table.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -270,6 +295,12 @@ pub struct Publication {
     pub title: String,
     /// Who published it, and where.
     pub source: String,
+    /// Its author, as far as that is known.
+    pub author: Option<String>,
+    /// The year in which it was published, as far as that is known.
+    pub year: Option<u16>,
+    /// Where it can be read, as far as that is known.
+    pub address: Option<String>,
     /// The processor that it was measured on, as far as the source says.
     pub cpu: Option<String>,
     /// The kernel, as far as the source says.
@@ -297,6 +328,11 @@ pub struct Publication {
 }
 
 impl Publication {
+    /// Who is cited.
+    pub fn citation(&self) -> Citation {
+        Citation { author: self.author.clone(), year: self.year, address: self.address.clone() }
+    }
+
     fn is_known_as(&self, word: &str) -> bool {
         self.known_as.iter().any(|known| known.eq_ignore_ascii_case(word))
     }

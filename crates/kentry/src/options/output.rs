@@ -218,7 +218,8 @@ mod tests {
             format!("--output r.html: a run is written as text, .json, .csv and .md; {page}")
         );
         assert!(
-            why("r.svg", Kind::COMPARISON).ends_with("; `kentry bill` and `kentry anatomy` make pictures")
+            why("r.svg", Kind::COMPARISON)
+                .ends_with("; `kentry bill`, `kentry anatomy` and `kentry reproduce` make pictures")
         );
         assert!(why("r.json", Kind::PAGE).ends_with("a page is written as .html"));
         let plan = format(Some(Format::Csv), "-", Kind::PLAN).unwrap_err();

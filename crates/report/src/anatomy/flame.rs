@@ -1,18 +1,24 @@
 //! Stacks of functions: folded for other tools, and as a flame graph. The picture is static: no script, and nothing is loaded.
+//!
+//! Colors tell parts. A function whose own instructions are of one part has that part's filling; one in which several stand side by side
+//! has none, and below it, behind what it called, is a box for each.
+
+mod filling;
 
 use super::names::names;
 use super::words;
 use crate::Error;
 use crate::plain::{plain, xml};
 use askama::Template;
-use attribution::anatomy::{Document, Followed, Function};
+use attribution::anatomy::{Document, Followed, Function, Part};
+use filling::{Filling, Swatch};
 
 /// Where the picture's boxes begin and how wide they are together, in its units.
 const LEFT: f64 = 20.0;
 const WIDTH: f64 = 920.0;
 /// A row of boxes.
 const ROW: f64 = 18.0;
-/// Above the first path: the title.
+/// Above the legend: the title.
 const TOP: f64 = 52.0;
 /// A path's line of text.
 const LINE: f64 = 24.0;
@@ -42,6 +48,9 @@ struct Picture {
     height: String,
     title: String,
     description: String,
+    /// Of the parts that there are.
+    fillings: Vec<Filling>,
+    legend: Vec<Swatch>,
     graphs: Vec<Graph>,
 }
 
@@ -51,9 +60,10 @@ struct Graph {
     boxes: Vec<Box>,
 }
 
-/// A function.
+/// A function, or instructions of one part in it.
 struct Box {
-    class: &'static str,
+    /// The part that all of it belongs to; none of a function with several.
+    part: Option<&'static str>,
     x: String,
     y: String,
     width: String,
@@ -66,14 +76,27 @@ struct Box {
 }
 
 pub(super) fn svg(document: &Document) -> Result<Vec<u8>, Error> {
+    let trees: Vec<Function> = document.paths.iter().map(|path| path.anatomy.functions()).collect();
+    let laid: Vec<Vec<Laid>> = trees.iter().map(laid).collect();
     let mut at = TOP;
-    let graphs: Vec<Graph> = document.paths.iter().map(|path| graph(path, &mut at)).collect();
+    let legend = filling::legend(
+        document,
+        |part| laid.iter().flatten().any(|one| one.what.part() == Some(part)),
+        &mut at,
+    );
+    // One scale for all paths, so that the longer one is longer.
+    let longest = document.paths.iter().map(|path| path.anatomy.instructions.len()).max().unwrap_or(0);
+    let scale = WIDTH / longest.max(1) as f64;
+    let graphs =
+        document.paths.iter().zip(&laid).map(|(path, laid)| graph(path, laid, scale, &mut at)).collect();
     let title = format!("kentry anatomy: {}", words::title(document));
     let facts = words::head(document).into_iter().map(|(label, text)| format!("{label}: {text}."));
     let picture = Picture {
         height: px(at + LINE),
         title: xml(&title),
         description: xml(&facts.collect::<Vec<_>>().join(" ")),
+        fillings: legend.iter().map(|swatch| Filling::of(swatch.part)).collect(),
+        legend,
         graphs,
     };
     let mut text = picture.render()?;
@@ -85,7 +108,59 @@ fn px(value: f64) -> String {
     format!("{value:.1}")
 }
 
-fn graph(path: &Followed, at: &mut f64) -> Graph {
+/// What is drawn: where it begins, in instructions, and how deep it is.
+#[derive(Clone, Copy)]
+struct Laid<'a> {
+    what: What<'a>,
+    from: usize,
+    depth: usize,
+}
+
+#[derive(Clone, Copy)]
+enum What<'a> {
+    Function(&'a Function),
+    /// A function's own instructions of a part.
+    Part(Part, usize),
+}
+
+impl What<'_> {
+    fn count(self) -> usize {
+        match self {
+            What::Function(function) => function.total,
+            What::Part(_, count) => count,
+        }
+    }
+
+    fn part(self) -> Option<Part> {
+        match self {
+            What::Function(function) => only_part(function),
+            What::Part(part, _) => Some(part),
+        }
+    }
+}
+
+/// The part of all of a function's own instructions.
+fn only_part(function: &Function) -> Option<Part> {
+    let mut parts = function.parts.keys();
+    parts.next().copied().filter(|_| parts.next().is_none())
+}
+
+/// All boxes of a path.
+fn laid(tree: &Function) -> Vec<Laid<'_>> {
+    let (mut all, mut open) = (Vec::new(), Vec::new());
+    put(&mut open, tree, 0, 0);
+    while let Some(one) = open.pop() {
+        all.push(one);
+        if let What::Function(function) = one.what
+            && one.depth + 1 < DEEPEST
+        {
+            put(&mut open, function, one.from, one.depth + 1);
+        }
+    }
+    all
+}
+
+fn graph(path: &Followed, laid: &[Laid], scale: f64, at: &mut f64) -> Graph {
     let all = path.anatomy.instructions.len();
     let text = format!(
         "Linux {}, {}: {}",
@@ -95,65 +170,67 @@ fn graph(path: &Followed, at: &mut f64) -> Graph {
     );
     let text_y = px(*at + 14.0);
     *at += LINE;
-    let tree = path.anatomy.functions();
-    let (mut boxes, mut deepest) = (Vec::new(), 0);
-    // Each with where it begins, in instructions, and how deep it is.
-    let mut open: Vec<(&Function, usize, usize)> = Vec::new();
-    put(&mut open, &tree, 0, 0);
-    while let Some((function, from, depth)) = open.pop() {
-        deepest = deepest.max(depth + 1);
-        boxes.push(drawn(function, from, depth, all, *at));
-        if depth + 1 < DEEPEST {
-            put(&mut open, function, from, depth + 1);
-        }
-    }
+    let boxes = laid.iter().map(|one| drawn(one, all, scale, *at)).collect();
+    let deepest = laid.iter().map(|one| one.depth + 1).max().unwrap_or(0);
     *at += ROW * deepest as f64 + LINE;
     Graph { text_y, text: xml(&text), boxes }
 }
 
-/// What a function called, side by side from its beginning; its own instructions are the room that is left.
-fn put<'a>(open: &mut Vec<(&'a Function, usize, usize)>, function: &'a Function, from: usize, depth: usize) {
+/// What a function called, side by side from its beginning, and behind that its own instructions by part, where these are of several.
+fn put<'a>(open: &mut Vec<Laid<'a>>, function: &'a Function, from: usize, depth: usize) {
     let mut at = from;
-    for called in &function.called {
-        open.push((called, at, depth));
-        at += called.total;
+    let parts = function.parts.iter().filter(|_| only_part(function).is_none());
+    let parts = parts.map(|(part, count)| What::Part(*part, *count));
+    for what in function.called.iter().map(What::Function).chain(parts) {
+        open.push(Laid { what, from: at, depth });
+        at += what.count();
     }
 }
 
-fn drawn(function: &Function, from: usize, depth: usize, all: usize, top: f64) -> Box {
-    let scale = WIDTH / all.max(1) as f64;
-    let (x, width) = (LEFT + from as f64 * scale, function.total as f64 * scale);
-    let y = top + ROW * depth as f64;
-    let room = ((width - 6.0) / CHARACTER).max(0.0) as usize;
-    let name = xml(&function.name);
-    let shown = match name.char_indices().nth(room) {
-        _ if room < 3 => String::new(),
-        Some((end, _)) => format!("{}…", name.get(..end.saturating_sub(1)).unwrap_or_default()),
-        None => name.clone(),
+fn drawn(one: &Laid, all: usize, scale: f64, top: f64) -> Box {
+    let count = one.what.count();
+    let (x, width) = (LEFT + one.from as f64 * scale, count as f64 * scale);
+    let y = top + ROW * one.depth as f64;
+    let (name, title) = match one.what {
+        What::Function(function) => (xml(&function.name), title(function, all)),
+        What::Part(part, count) => (part.name().to_owned(), of_part(part, count, all)),
     };
-    let share = words::share(function.total, all);
-    let times = if function.calls > 1 { format!(", {} times", function.calls) } else { String::new() };
     Box {
-        class: class(&function.name),
+        part: one.what.part().map(Part::name),
         x: px(x),
         y: px(y),
         width: px(width),
-        title: format!(
-            "{name}{times}: {} ({share}), {} of its own",
-            words::instructions(function.total),
-            function.own
-        ),
-        name: shown,
+        title,
+        name: shortened(&name, width),
         text_x: px(x + 3.0),
         text_y: px(y + 12.5),
     }
 }
 
-/// One of four fillings, by the name: a function looks the same wherever it stands.
-fn class(name: &str) -> &'static str {
-    const CLASSES: [&str; 4] = ["a", "b", "c", "d"];
-    let sum = name.bytes().fold(0_u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(u32::from(byte)));
-    CLASSES.get(sum as usize % CLASSES.len()).copied().unwrap_or("a")
+/// As much of a name as there is room for.
+fn shortened(name: &str, width: f64) -> String {
+    let room = ((width - 6.0) / CHARACTER).max(0.0) as usize;
+    match name.char_indices().nth(room) {
+        _ if room < 3 => String::new(),
+        Some((end, _)) => format!("{}…", name.get(..end.saturating_sub(1)).unwrap_or_default()),
+        None => name.to_owned(),
+    }
+}
+
+fn title(function: &Function, all: usize) -> String {
+    let share = words::share(function.total, all);
+    let times = if function.calls > 1 { format!(", {} times", function.calls) } else { String::new() };
+    let part = only_part(function).map(|part| format!(" ({})", part.name())).unwrap_or_default();
+    format!(
+        "{}{times}: {} ({share}), {} of its own{part}",
+        xml(&function.name),
+        words::instructions(function.total),
+        function.own
+    )
+}
+
+fn of_part(part: Part, count: usize, all: usize) -> String {
+    format!("{}: {} ({})", part.name(), words::instructions(count), words::share(count, all))
 }
 
 #[cfg(test)]

@@ -3,16 +3,14 @@
 //!
 //! Texts go through [`xml`](crate::plain::xml) and are escaped by the template; there is no script, and nothing is loaded.
 
-mod axis;
-
 use super::path::{Kind, Path, Piece, Span, added};
 use super::words;
 use crate::Error;
 use crate::figure::ABSENT;
+use crate::picture::{self, Axis, Px, Text, Tick, shortened};
 use crate::plain::xml;
 use askama::Template;
 use attribution::bill::{Bill, Figure};
-use axis::{Axis, Px, Tick};
 
 /// Heights, in the picture's units.
 const ROW: f64 = 22.0;
@@ -55,12 +53,6 @@ struct Picture {
     bars: Vec<Bar>,
     rows: Vec<Row>,
     legend: Vec<Swatch>,
-}
-
-/// A line of text.
-struct Text {
-    y: Px,
-    text: String,
 }
 
 /// A path as one bar.
@@ -155,12 +147,7 @@ fn lines(bill: &Bill) -> Vec<Text> {
     let facts = words::head(bill).into_iter().filter(|(label, _)| *label != "bill");
     let texts = facts.map(|(label, text)| format!("{label}: {text}"));
     let linux = bill.there.as_ref().map(|there| format!("Linux: {}", words::linux(there)));
-    let wrapped = texts.chain(linux).flat_map(|text| {
-        let text = xml(&text);
-        textwrap::wrap(&text, TEXT).into_iter().map(|line| line.into_owned()).collect::<Vec<_>>()
-    });
-    let texts = wrapped.enumerate();
-    texts.map(|(place, text)| Text { y: Px(TOP + LINE * place as f64), text }).collect()
+    picture::lines(texts.chain(linux), TEXT, TOP, LINE)
 }
 
 /// The table in sentences.
@@ -241,7 +228,7 @@ fn drawn(bill: &Bill, span: &Span, class: &'static str, axis: &Axis, (y, height)
     }
 }
 
-/// A row for each piece, and for each step that has none.
+/// A row for each piece, and one for all steps that have none.
 fn rows(bill: &Bill, here: Option<&Path>, there: Option<&Path>, axis: &Axis, at: &mut f64) -> Vec<Row> {
     let mut rows = Rows { bill, axis, at, whole: bill.whole, number: 0, rows: Vec::new() };
     let mut pieces = here.map(|path| path.pieces.as_slice()).unwrap_or_default();
@@ -249,6 +236,7 @@ fn rows(bill: &Bill, here: Option<&Path>, there: Option<&Path>, axis: &Axis, at:
         rows.piece(bare, bill.bare, "");
         pieces = others;
     }
+    let mut without = Vec::new();
     for line in &bill.lines {
         let (name, remark) = (words::name(bill, line), words::remark(line));
         match (added(bill, line), pieces.split_first()) {
@@ -257,9 +245,10 @@ fn rows(bill: &Bill, here: Option<&Path>, there: Option<&Path>, axis: &Axis, at:
                 rows.push(row);
                 pieces = others;
             }
-            _ => rows.without(&name, &remark),
+            _ => without.push((name, remark)),
         }
     }
+    rows.folded(&without);
     for piece in pieces {
         rows.piece(piece, bill.interactions.filter(|_| piece.kind == Kind::Together), "");
     }
@@ -318,6 +307,23 @@ impl Rows<'_> {
         self.push(Row { said, share: ABSENT.to_owned(), ..self.empty(name, remark) });
     }
 
+    /// The steps without a figure: one with what is said of it, several by their names; the title of the row says why of each.
+    fn folded(&mut self, steps: &[(String, String)]) {
+        let names: Vec<&str> = steps.iter().map(|(name, _)| name.as_str()).collect();
+        match steps {
+            [] => {}
+            [(name, remark)] => self.without(name, remark),
+            several => {
+                let why = |(name, remark): &(String, String)| format!("{name}: {remark}");
+                let whole: Vec<String> = several.iter().map(why).collect();
+                self.without(&format!("{} steps without a figure", several.len()), &names.join("; "));
+                if let Some(row) = self.rows.last_mut() {
+                    row.title = xml(&whole.join(". "));
+                }
+            }
+        }
+    }
+
     fn with(&mut self, piece: &Piece, name: &str, figure: Option<Figure>, remark: &str) -> Row {
         let (from, to) = (piece.from.min(piece.to), piece.from.max(piece.to));
         let span = Span { piece, from, to };
@@ -363,14 +369,6 @@ impl Rows<'_> {
         let piece = Piece { kind, key: None, name: name.to_owned(), from: 0.0, to };
         let row = self.with(&piece, name, figure, "");
         self.push(Row { is_sum: true, ..row });
-    }
-}
-
-/// The beginning of a text that is too long.
-fn shortened(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default().trim_end()),
-        None => text.to_owned(),
     }
 }
 

@@ -30,6 +30,8 @@ pub(super) struct Tick {
     pub label: String,
     /// Whether it is what others are compared with.
     pub is_zero: bool,
+    /// Where the label stands by the line; empty for in its middle.
+    pub class: &'static str,
 }
 
 /// An axis without its ends, which marks may reach over, has this part of the width.
@@ -68,7 +70,12 @@ impl Logarithmic {
     }
 
     pub fn ticks(&self) -> Vec<Tick> {
-        let tick = |decade| Tick { at: self.at(10_f64.powi(decade)), label: power(decade), is_zero: false };
+        let tick = |decade| Tick {
+            at: self.at(10_f64.powi(decade)),
+            label: power(decade),
+            is_zero: false,
+            class: "",
+        };
         (self.first..=self.last).map(tick).collect()
     }
 }
@@ -92,14 +99,20 @@ pub(super) struct Relative {
 /// How far an axis of differences may reach, percent.
 const REACHES: [f64; 8] = [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0];
 
-/// So many of all differences are on the axis; the others are arrows at its end.
-const INSIDE: f64 = 0.95;
+/// So many of all differences are on the axis with their whole intervals; what of others lies beyond its ends are arrows there.
+const INSIDE: f64 = 0.9;
 
 impl Relative {
-    pub fn of(differences: impl Iterator<Item = f64>) -> Self {
-        let most = stats::quantile_of(differences.map(f64::abs), INSIDE).unwrap_or(0.0);
+    /// By how far each difference and its interval reach, up or down.
+    pub fn of(reaches: impl Iterator<Item = f64>) -> Self {
+        let most = stats::quantile_of(reaches.map(f64::abs), INSIDE).unwrap_or(0.0);
         let reach = REACHES.into_iter().find(|reach| *reach >= most);
         Self { reach: reach.unwrap_or(REACHES[REACHES.len() - 1]) }
+    }
+
+    /// How far it reaches, up and down.
+    pub fn reach(&self) -> f64 {
+        self.reach
     }
 
     pub fn has(&self, difference: f64) -> bool {
@@ -116,8 +129,13 @@ impl Relative {
             0.0 => "0".to_owned(),
             percent => format!("{percent:+} %").replace('-', "−"),
         };
-        let tick = |part| Tick { at: self.at(part * self.reach), label: label(part), is_zero: part == 0.0 };
-        [-1.0, -0.5, 0.0, 0.5, 1.0].map(tick).into()
+        let tick = |(part, class)| Tick {
+            at: self.at(part * self.reach),
+            label: label(part),
+            is_zero: part == 0.0,
+            class,
+        };
+        [(-1.0, "first"), (-0.5, "half"), (0.0, ""), (0.5, "half"), (1.0, "last")].map(tick).into()
     }
 }
 

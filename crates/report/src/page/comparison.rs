@@ -2,7 +2,7 @@
 
 use super::PageRun;
 use super::lines::Line;
-use super::marks::Difference;
+use super::marks::{Difference, is_uncertain};
 use crate::compare::groups::Kind;
 use crate::compare::interval;
 use crate::compare::words;
@@ -154,6 +154,11 @@ impl<'a> Verdicts<'a> {
         self.of_runs.get(run)?.as_ref()?.rows.get(&line.number).copied()
     }
 
+    /// Whether the line opened or closed, or got slower or faster.
+    pub fn differs(&self, line: &Line) -> bool {
+        self.kinds(line).any(Kind::is_difference)
+    }
+
     fn kinds(&self, line: &Line) -> impl Iterator<Item = Kind> {
         (0..self.of_runs.len()).filter_map(|run| self.row(line, run)).map(Kind::of_row)
     }
@@ -171,7 +176,7 @@ impl<'a> Verdicts<'a> {
     /// What is drawn of a run: the change, where the runs were compared; else how far its estimate is from that of the first.
     pub fn difference(&self, line: &Line, run: usize) -> Option<Difference> {
         match self.of_runs.get(run)? {
-            Some(_) => Difference::of_change(self.row(line, run)?.change.as_ref()?),
+            Some(_) => Difference::of_row(self.row(line, run)?),
             None => Difference::of((*line.rows.first()?)?, (*line.rows.get(run)?)?),
         }
     }
@@ -226,6 +231,9 @@ fn by_line<'a>(compared: &'a Comparison, run: usize, lines: &[Line<'a>]) -> Hash
     by_line
 }
 
+/// What stands in place of a change that is no figure.
+const UNCERTAIN: &str = "uncertain";
+
 /// A change and its interval, in percent where these are known. What is counted has no interval.
 fn in_words(row: &Row, change: &Change) -> (String, String) {
     let in_percent = interval::in_percent(change).map(|told| (told, "%"));
@@ -234,6 +242,9 @@ fn in_words(row: &Row, change: &Change) -> (String, String) {
     let (difference, interval) =
         (format!("{} {unit}", told.change), format!("{} to {}", told.low, told.high));
     let is_counted = row.unit == Some(Unit::Instructions);
+    if is_uncertain(row, change) {
+        return (UNCERTAIN.to_owned(), format!("{} {unit}", minus(&interval)));
+    }
     (minus(&difference), if is_counted { String::new() } else { minus(&interval) })
 }
 

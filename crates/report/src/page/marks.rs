@@ -2,8 +2,8 @@
 
 use super::axis::{At, Logarithmic, Relative};
 use crate::figure::{Shown, interval, shown};
-use compare::Change;
-use document::Row;
+use compare::{Change, Row as Compared, Verdict};
+use document::{Row, is_narrow};
 use stats::Cost;
 
 /// A row of one run on a logarithmic axis.
@@ -98,12 +98,19 @@ impl Difference {
         Some(Difference { estimate, interval, is_compared: false })
     }
 
-    /// What a comparison found. None where it is not known in percent.
-    pub fn of_change(change: &Change) -> Option<Difference> {
+    /// What a comparison found. None where it is not known in percent, or too little known to draw it.
+    pub fn of_row(row: &Compared) -> Option<Difference> {
+        let change = row.change.as_ref().filter(|change| !is_uncertain(row, change))?;
         let is_finite = |(low, high): &(f64, f64)| low.is_finite() && high.is_finite();
         let interval = change.percent_low.zip(change.percent_high).filter(is_finite);
         let estimate = change.percent.filter(|percent| percent.is_finite())?;
         Some(Difference { estimate, interval, is_compared: true })
+    }
+
+    /// How far the axis must reach for all of it.
+    pub fn reach(&self) -> f64 {
+        let (low, high) = self.interval.unwrap_or_default();
+        [low, high].into_iter().fold(self.estimate.abs(), |reach, end| reach.max(end.abs()))
     }
 
     /// `+1.2 %`; a difference that rounds to nothing has no sign.
@@ -111,6 +118,12 @@ impl Difference {
         let text = format!("{:+.1} %", self.estimate).replace('-', "−");
         if text.trim_start_matches(['+', '−']) == "0.0 %" { "0.0 %".to_owned() } else { text }
     }
+}
+
+/// Whether a change is no figure: nothing is told of it, and its interval is wider than what the row costs.
+pub(super) fn is_uncertain(row: &Compared, change: &Change) -> bool {
+    let base = row.base.as_ref().and_then(|base| base.estimate).unwrap_or_default();
+    row.verdict == Verdict::Inconclusive && !is_narrow(base, [change.low, change.high])
 }
 
 /// A row of several runs, as differences from the first.
@@ -125,17 +138,20 @@ pub(super) struct Differing {
     /// Its number.
     pub run: usize,
     pub title: String,
-    pub at: At,
+    /// None where it lies beyond the axis.
+    pub estimate: Option<At>,
     /// How far down, in percent of the height.
     pub y: At,
+    /// As far as it is on the axis.
     pub interval: Option<(At, At)>,
-    /// Where it lies beyond the axis.
-    pub off: Option<Off>,
+    /// At each end of the axis beyond which it goes on.
+    pub off: Vec<Off>,
 }
 
-/// The mark at the end of the axis.
+/// The mark at an end of the axis.
 pub(super) struct Off {
     pub arrow: char,
+    pub at: At,
     pub anchor: &'static str,
 }
 
@@ -154,17 +170,15 @@ impl Forest {
 }
 
 fn mark(number: usize, of: usize, difference: &Difference, axis: &Relative) -> Differing {
-    let beyond = |arrow, anchor| Some(Off { arrow, anchor });
-    let off = match difference.estimate {
-        estimate if axis.has(estimate) => None,
-        estimate if estimate > 0.0 => beyond('▸', "end"),
-        _ => beyond('◂', "start"),
-    };
+    let (low, high) = difference.interval.unwrap_or((difference.estimate, difference.estimate));
+    let ends = [('◂', "start", low.min(difference.estimate)), ('▸', "end", high.max(difference.estimate))];
+    let off = ends.into_iter().zip([-1.0, 1.0]).filter(|((_, _, end), side)| side * end > axis.reach());
+    let off = off.map(|((arrow, anchor, end), _)| Off { arrow, at: axis.at(end), anchor }).collect();
     let interval = difference.interval.map(|(low, high)| format!(" ({low:+.1} to {high:+.1} %)"));
     Differing {
         run: number + 1,
         title: format!("{}{}", difference.in_words(), interval.unwrap_or_default()),
-        at: axis.at(difference.estimate),
+        estimate: axis.has(difference.estimate).then(|| axis.at(difference.estimate)),
         y: At::part((number as f64 + 0.5) / of as f64),
         interval: difference.interval.map(|(low, high)| (axis.at(low), axis.at(high))),
         off,
@@ -216,9 +230,18 @@ mod tests {
         let differences = [Difference::of(&first, &row(130.0, 1.0)), None];
         let forest = Forest::of(Some(&first), &differences, &axis).unwrap();
         let [mark] = &forest.marks[..] else { panic!("one run is compared") };
-        assert_eq!((mark.run, mark.at), (1, axis.at(1.0)));
-        assert_eq!(mark.off.as_ref().map(|off| off.arrow), Some('▸'));
+        let arrows = |mark: &Differing| mark.off.iter().map(|off| (off.arrow, off.at)).collect::<Vec<_>>();
+        assert_eq!((mark.run, mark.estimate), (1, None));
+        assert_eq!(arrows(mark), [('▸', axis.at(1.0))]);
         assert!(Forest::of(None, &[None], &axis).is_none());
+        let wide = Difference { estimate: 0.1, interval: Some((-3.0, 4.0)), is_compared: true };
+        let forest = Forest::of(Some(&first), &[Some(wide)], &axis).unwrap();
+        assert_eq!(arrows(&forest.marks[0]), [('◂', axis.at(-1.0)), ('▸', axis.at(1.0))]);
+        assert_eq!(
+            forest.marks[0].estimate,
+            Some(axis.at(0.1)),
+            "an interval that goes on is not one that ends there"
+        );
     }
 
     #[test]

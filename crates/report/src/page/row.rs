@@ -44,9 +44,27 @@ pub(super) struct Listed {
     pub spark: Option<Spark>,
     /// How many modes there are, if several.
     pub modes: Option<usize>,
+    /// Whether it has a figure: of one run its cost, of several a difference, or a cost where none is known of any row.
+    pub has_figure: bool,
 }
 
 impl Listed {
+    /// Which it is: `syscall-x86_64 getppid pti=on`.
+    pub fn name(&self) -> String {
+        let words = [&self.entry, &self.operation, &self.configuration];
+        words.map(String::as_str).into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Whether only the range is known in which it was seen while the core was shared.
+    pub fn is_noisy(&self) -> bool {
+        self.mark.as_ref().is_some_and(|mark| mark.shared.is_some())
+    }
+
+    /// Whether a difference or its interval lies beyond the axis.
+    pub fn is_beyond(&self) -> bool {
+        self.forest.as_ref().is_some_and(|forest| forest.marks.iter().any(|mark| !mark.off.is_empty()))
+    }
+
     /// The cell of a page with one run.
     pub fn first(&self) -> &Cell {
         &self.cells[0]
@@ -87,6 +105,8 @@ pub(super) struct Shared<'a> {
     pub units: Vec<Unit>,
     pub costs: Logarithmic,
     pub differences: Relative,
+    /// Whether a difference of some row is known.
+    has_differences: bool,
     common: BTreeSet<(&'a str, &'a str)>,
     verdicts: &'a Verdicts<'a>,
 }
@@ -113,8 +133,12 @@ impl<'a> Shared<'a> {
             units: (0..runs.len()).map(|run| unit_of(of_run(run))).collect(),
             costs: Logarithmic::of(rows().flat_map(extremes)),
             differences: Relative::of(
-                open.iter().flat_map(|line| differences(line, verdicts)).flatten().map(|d| d.estimate),
+                open.iter().flat_map(|line| differences(line, verdicts)).flatten().map(|known| known.reach()),
             ),
+            has_differences: open
+                .iter()
+                .flat_map(|line| differences(line, verdicts))
+                .any(|known| known.is_some()),
             common: runs.iter().flat_map(|run| common(&run.document)).collect(),
             figures,
             verdicts,
@@ -153,7 +177,15 @@ impl<'a> Shared<'a> {
             forest: Forest::of(line.rows[0], &differences, &self.differences),
             spark: only.and_then(|row| histogram(row, &self.runs[0].document, &shown(row)?)?.spark()),
             modes: only.map(|row| row.modes.len()).filter(|modes| *modes > 1),
+            has_figure: self.has_figure(line, &differences),
         }
+    }
+
+    fn has_figure(&self, line: &Line, differences: &[Option<Difference>]) -> bool {
+        if self.has_differences {
+            return differences.iter().any(Option::is_some) || self.verdicts.differs(line);
+        }
+        line.rows.iter().flatten().any(|row| has_figures(row))
     }
 
     fn tags(&self, line: &Line, place: &str) -> String {

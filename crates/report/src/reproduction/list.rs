@@ -4,7 +4,7 @@ use crate::figure::ABSENT;
 use crate::line::{Line, look, wrapped};
 use crate::markdown::escaped;
 use crate::{Error, Format, Kind, Style, csv, json, plain};
-use compare::published::{Publication, Publications, Unit};
+use compare::published::{Citation, Publication, Publications, Unit};
 use serde::Serialize;
 
 /// A published table, for programs.
@@ -14,6 +14,8 @@ struct Listed<'a> {
     title: &'a str,
     about: &'a str,
     source: &'a str,
+    #[serde(flatten)]
+    citation: Citation,
     cpu: Option<&'a str>,
     kernel: Option<&'a str>,
     unit: Unit,
@@ -32,6 +34,7 @@ impl<'a> Listed<'a> {
             title: &publication.title,
             about: &publication.about,
             source: &publication.source,
+            citation: publication.citation(),
             cpu: publication.cpu.as_deref(),
             kernel: publication.kernel.as_deref(),
             unit: publication.unit,

@@ -1,8 +1,10 @@
 //! What others have published, beside what came out here.
 
+mod bars;
 mod csv;
 mod list;
 mod markdown;
+mod svg;
 mod table;
 mod text;
 
@@ -23,6 +25,7 @@ pub fn reproduction(reproduction: &Reproduction, format: Format, style: &Style) 
         Format::Json => json::render(reproduction),
         Format::Csv => csv::render(reproduction),
         Format::Markdown => Ok(markdown::render(reproduction)),
+        Format::Svg => svg::svg(reproduction),
         _ => Err(Error::unfit(Kind::REPRODUCTION, format)),
     }
 }
@@ -37,6 +40,7 @@ fn head(reproduction: &Reproduction) -> Vec<(&'static str, String)> {
     let differs = reproduction.differs.join("; ");
     let mut facts = vec![
         ("published", reproduction.source.clone()),
+        ("cited", reproduction.citation.in_words()),
         ("there", format!("processor: {}; kernel: {}", said(&reproduction.cpu), said(&reproduction.kernel))),
         ("here", here(&reproduction.here)),
         ("differs", if differs.is_empty() { "nothing that is known".to_owned() } else { differs }),

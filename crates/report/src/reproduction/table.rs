@@ -179,7 +179,7 @@ pub(crate) fn changes(reproduction: &Reproduction) -> Vec<Vec<String>> {
 }
 
 /// `−17 %`; a change that rounds to nothing has no sign.
-fn percent(part: f64) -> String {
+pub(super) fn percent(part: f64) -> String {
     let text = format!("{:+.0} %", 100.0 * part).replace('-', "−");
     if text.trim_start_matches(['+', '−']) == "0 %" { "0 %".to_owned() } else { text }
 }

@@ -1,8 +1,10 @@
 //! A reproduction as text.
 
+use super::bars::{Chart, Row, Scale, Whose, legend, scales};
 use super::table::{CHANGES, Heading, Part, cells, change_words, changes, elsewhere, headings, parts};
 use super::{head, missing, remarks};
 use crate::Style;
+use crate::bar::{FULL, PUBLISHED, part_of, part_of_published};
 use crate::line::{Line, labelled, look, wrapped};
 use compare::published::Reproduction;
 
@@ -31,6 +33,7 @@ pub(crate) fn render(reproduction: &Reproduction, style: &Style) -> Vec<u8> {
         lines.extend(of_guests(&words, rows, width));
     }
     lines.extend(concluded(reproduction, width));
+    lines.extend(bars(&scales(reproduction), width));
     lines.extend(notes("not measured", &missing(reproduction), width));
     lines.extend(notes("notes", &remarks(reproduction), width));
     let mut out = String::new();
@@ -218,6 +221,71 @@ fn concluded(reproduction: &Reproduction, width: usize) -> Vec<Line> {
     let heading = CHANGES.map(str::to_owned).to_vec();
     let all: Vec<Vec<String>> = std::iter::once(heading).chain(changes(reproduction)).collect();
     lines.extend(table(&all, 1));
+    lines
+}
+
+/// What is published and what came out here, as bars; one scale after the other.
+fn bars(scales: &[Scale], width: usize) -> Vec<Line> {
+    if scales.is_empty() {
+        return Vec::new();
+    }
+    let is_here = legend(scales).iter().any(|whose| *whose != Whose::Published);
+    let here = if is_here { format!("; {FULL} from here") } else { String::new() };
+    let mut lines = vec![Line::default()];
+    let text = format!("{PUBLISHED} published{here}. Bars begin at 0; each unit has a scale of its own.");
+    lines.extend(wrapped(Line::default(), look::FAINT, &text, width, 0));
+    for scale in scales {
+        let most = scale.bars().filter_map(|bar| bar.length).map(f64::abs).fold(0.0, f64::max);
+        for chart in &scale.charts {
+            lines.push(Line::default());
+            lines.push(Line::new(look::HEADING, &chart.heading(&scale.unit)));
+            lines.extend(of_chart(chart, most, width));
+        }
+    }
+    lines
+}
+
+/// The widest name and label that bars are moved to the right for.
+const NAME: usize = 24;
+const LABEL: usize = 6;
+
+fn of_chart(chart: &Chart, most: f64, width: usize) -> Vec<Line> {
+    let name = chart.rows.iter().map(|row| columns_of(&row.name)).max().unwrap_or(0).min(NAME);
+    let figures = chart.rows.iter().flat_map(|row| &row.bars).map(|bar| columns_of(&bar.text));
+    let figure = figures.max().unwrap_or(0);
+    let before = name + 2 + LABEL + 2 + figure + 1;
+    chart
+        .rows
+        .iter()
+        .flat_map(|row| of_row(row, [name, figure], most, width.saturating_sub(before)))
+        .collect()
+}
+
+fn of_row(row: &Row, [name, figure]: [usize; 2], most: f64, columns: usize) -> Vec<Line> {
+    let mut lines = Vec::new();
+    for (place, bar) in row.bars.iter().enumerate() {
+        let mut line = Line::default();
+        if place == 0 {
+            line.push(look::PLAIN, &row.name);
+        }
+        if line.width() > name {
+            lines.push(std::mem::take(&mut line));
+        }
+        line.blank_to(name + 2);
+        line.push(look::FAINT, bar.label);
+        line.blank_to(name + 2 + LABEL + 2);
+        line.push_right(look::PLAIN, &bar.text, figure);
+        let length = bar.length.map(f64::abs);
+        let (look, drawn) = match bar.whose {
+            Whose::Published => (look::FAINT, length.map(|length| part_of_published(length, most, columns))),
+            _ => (look::BAR, length.map(|length| part_of(length, most, columns))),
+        };
+        if let Some(drawn) = drawn.filter(|drawn| !drawn.is_empty()) {
+            line.blank(1);
+            line.push(look, &drawn);
+        }
+        lines.push(line);
+    }
     lines
 }
 

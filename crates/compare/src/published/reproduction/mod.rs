@@ -14,7 +14,7 @@ pub use here::Here;
 pub use ratios::Compared;
 pub use wants::GuestKind;
 
-use crate::published::{Publication, Timed, Unit};
+use crate::published::{Citation, Publication, Timed, Unit};
 use document::Document;
 use environment::Environment;
 use serde::Serialize;
@@ -48,6 +48,9 @@ pub struct Reproduction {
     pub about: String,
     /// Who published it, and where.
     pub source: String,
+    /// Author, year and address; null where not known.
+    #[serde(flatten)]
+    pub citation: Citation,
     /// The processor that it was measured on; null where the source does not say.
     pub cpu: Option<String>,
     /// The kernel; null where the source does not say.
@@ -93,6 +96,7 @@ impl Reproduction {
             title: publication.title.clone(),
             about: publication.about.clone(),
             source: publication.source.clone(),
+            citation: publication.citation(),
             cpu: publication.cpu.clone(),
             kernel: publication.kernel.clone(),
             unit: publication.unit,

@@ -1,9 +1,10 @@
-//! The axis of a picture: from costs to places.
+//! What pictures share: an axis, from costs to places; and texts for which there must be room.
 
+use crate::plain::xml;
 use std::fmt;
 
 /// Where the axis begins and ends.
-pub const LEFT: f64 = 250.0;
+pub(crate) const LEFT: f64 = 250.0;
 const RIGHT: f64 = 790.0;
 
 /// The most ticks of an axis.
@@ -11,7 +12,7 @@ const TICKS: f64 = 9.0;
 
 /// A place or a length in the picture's units, with two digits behind the point, so that every machine writes the same.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Px(pub f64);
+pub(crate) struct Px(pub f64);
 
 impl fmt::Display for Px {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -23,14 +24,14 @@ impl fmt::Display for Px {
 
 /// A linear axis that has zero.
 #[derive(Debug, Clone, Copy)]
-pub struct Axis {
+pub(crate) struct Axis {
     first: f64,
     last: f64,
     step: f64,
 }
 
 /// A mark on the axis.
-pub struct Tick {
+pub(crate) struct Tick {
     pub x: Px,
     pub label: String,
     pub is_zero: bool,
@@ -74,6 +75,34 @@ fn step(length: f64) -> f64 {
     let decade = 10_f64.powf((length / TICKS).log10().floor());
     let steps = [1.0, 2.0, 5.0].map(|part| part * decade);
     steps.into_iter().find(|step| length / step <= TICKS).unwrap_or(10.0 * decade)
+}
+
+/// The beginning of a text that is too long.
+pub(crate) fn shortened(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default().trim_end()),
+        None => text.to_owned(),
+    }
+}
+
+/// A line of text, and the height at which it stands.
+pub(crate) struct Text {
+    pub y: Px,
+    pub text: String,
+}
+
+/// Texts in lines of so many characters, one below the other from a height on.
+pub(crate) fn lines(
+    texts: impl Iterator<Item = String>,
+    characters: usize,
+    top: f64,
+    line: f64,
+) -> Vec<Text> {
+    let wrapped = texts.flat_map(|text| {
+        let text = xml(&text);
+        textwrap::wrap(&text, characters).into_iter().map(|line| line.into_owned()).collect::<Vec<_>>()
+    });
+    wrapped.enumerate().map(|(place, text)| Text { y: Px(top + line * place as f64), text }).collect()
 }
 
 #[cfg(test)]
