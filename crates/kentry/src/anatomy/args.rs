@@ -229,6 +229,9 @@ impl AnatomyArgs {
     fn row(&self, table: &Table) -> Result<(String, String), Error> {
         let word = if self.is_timer() { GETPPID.entry } else { &self.entry };
         let named: Vec<String> = self.operation.iter().cloned().collect();
+        if let Some(why) = is_an_operation(table, word) {
+            return Err(Error::Usage(why));
+        }
         let found = rows(table, Kernel::Linux, &[word.to_string()], &named)?;
         let entries: Vec<&Entry> = found.iter().map(|(entry, _)| *entry).collect();
         let Some(first) = found.first().filter(|_| entries.windows(2).all(|two| two[0].id == two[1].id))
@@ -281,6 +284,26 @@ impl AnatomyArgs {
             }
         }
     }
+}
+
+/// What to write where the entry is named by an operation's name; none where it is not.
+fn is_an_operation(table: &Table, word: &str) -> Option<String> {
+    let operation = *table.operations_of(word).first()?;
+    let serves = |entry: &&Entry| entry.operations_on(Kernel::Linux).contains(&operation.name);
+    // A name may be that of an entry, too.
+    if table.entry_of(word, Kernel::Linux).is_some() {
+        return None;
+    }
+    let usual = table.entry(GETPPID.entry).filter(serves);
+    let entry = usual.or_else(|| table.entries.iter().find(serves))?;
+    // Its short name, where it has one that means it.
+    let short = entry.name.strip_suffix("-x86_64");
+    let means = |short: &&str| table.entry_of(short, Kernel::Linux).is_some_and(|meant| meant.id == entry.id);
+    let entry = short.filter(means).unwrap_or(&entry.name);
+    let operation = &operation.name;
+    Some(format!(
+        "{word} is an operation, and a path begins with an entry: `kentry anatomy {entry} --operation {operation}`"
+    ))
 }
 
 /// The profile `linux-X.Y` of the newest version that is not newer.
@@ -352,6 +375,19 @@ mod tests {
         assert!(row("sycsall").unwrap_err().contains("did you mean"));
         let timer = args("timer-interrupt --operation none").plan(Table::get());
         assert!(timer.unwrap_err().to_string().contains("nobody asks"));
+    }
+
+    #[test]
+    fn an_operation_in_place_of_the_entry_says_which_command_works() {
+        let of = |word: &str| args(word).plan(Table::get()).unwrap_err().to_string();
+        let wanted = |word: &str, command: &str| {
+            let why = of(word);
+            assert!(why.starts_with(&format!("{word} is an operation")), "{why}");
+            assert!(why.ends_with(&format!("`kentry anatomy {command}`")), "{why}");
+            assert!(args(command).plan(Table::get()).is_ok(), "{command}");
+        };
+        wanted("getppid", "syscall --operation getppid");
+        wanted("minor-fault", "page-fault --operation minor-fault");
     }
 
     #[test]
