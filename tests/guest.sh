@@ -137,6 +137,12 @@ expect '^Seccomp:	2$'
 check "an anatomy names the filter" 0 "$kentry" anatomy --kernel "$cloud" --beside none --set seccomp=arguments --format csv syscall
 expect ',filter,symbol,'
 
+# No processor of the emulator's has IBRS, and Linux takes retpolines.
+check "a column of a protection that Linux did not take" 3 "$kentry" anatomy --kernel "$cloud" --beside none --against spectre_v2=ibrs syscall
+expect 'spectre_v2=ibrs: the guest contradicts it'
+check "a word that nothing confirms" 0 "$kentry" anatomy --kernel "$cloud" --beside none --append quiet syscall
+expect '^kentry: quiet: nothing in the guest confirms it$'
+
 check "a published table with guests" 0 "$kentry" reproduce pti-unixbench --guest "$cloud" --no-save --format csv "${quick[@]}"
 expect '^pti-unixbench,guest,pti=on,"guest, no PCID",.*,instructions,[0-9]{4},'
 expect '^pti-unixbench,guest,pti=off,"guest, no PCID",.*,instructions,[0-9]{4},'

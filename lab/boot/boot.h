@@ -42,4 +42,5 @@ struct range multiboot2_module(uint32_t information);
 void multiboot2_memory(uint32_t information, take_memory *take);
 struct acpi_root multiboot2_acpi(uint32_t information);
 struct framebuffer multiboot2_framebuffer(uint32_t information);
-int multiboot2_is_for_emulator(uint32_t information); /* by the word that crates/places/src/lab/image.rs gives */
+/* By the word that crates/places/src/lab/image.rs gives. */
+int multiboot2_is_for_emulator(uint32_t information);

@@ -123,10 +123,25 @@ fn patterns(
         }
         match Kernel::ALL.into_iter().find(|other| is_on(*other)) {
             Some(other) => Err(elsewhere(other, what, text)),
+            None if is_of_other(table, what, text) => Err(Error::Usage(of_other(what, text))),
             None => Err(unknown(what, text, table.rows(kernel).map(name).chain(short_names()))),
         }
     };
     texts.iter().map(parse).collect()
+}
+
+/// Whether an entry was asked for by the name of an operation, or the other way round.
+fn is_of_other(table: &Table, what: &str, word: &str) -> bool {
+    match what {
+        "entry" => !table.operations_of(word).is_empty(),
+        _ => Kernel::ALL.into_iter().any(|kernel| table.entry_of(word, kernel).is_some()),
+    }
+}
+
+/// What to write instead, whichever command was given it.
+fn of_other(what: &str, word: &str) -> String {
+    let (other, called) = if what == "entry" { ("operation", "an operation") } else { ("entry", "an entry") };
+    format!("--{what} {word}: this is {called}; write --{other} {word}")
 }
 
 /// What to write instead of names with commas between them.
@@ -264,6 +279,22 @@ mod tests {
         let error = names(&["zzz"], &[]).unwrap_err();
         assert!(!error.contains("did you mean"), "{error}");
         assert!(names(&["[a"], &[]).unwrap_err().contains("not a glob"));
+    }
+
+    #[test]
+    fn an_operation_that_was_asked_for_as_an_entry_was_unknown() {
+        for kernel in Kernel::ALL {
+            let error =
+                |entries: &[&str], operations: &[&str]| names_on(kernel, entries, operations).unwrap_err();
+            assert_eq!(
+                error(&["getppid"], &[]),
+                "--entry getppid: this is an operation; write --operation getppid"
+            );
+            assert_eq!(
+                error(&[], &["syscall"]),
+                "--operation syscall: this is an entry; write --entry syscall"
+            );
+        }
     }
 
     #[test]

@@ -52,8 +52,8 @@ fn kernels(document: &Document, guest: &Guest) -> String {
     names.join(", ")
 }
 
-/// What the guests were given and nothing in them confirms: `l1tf=off: nothing in the guest confirms it`.
-fn unverified(guest: &Guest) -> String {
+/// What the guests were given and nothing in them confirms: `l1tf=off: nothing in the guest confirms it`. Empty where there is nothing.
+pub fn unverified(guest: &Guest) -> String {
     let mut all: Vec<&str> = Vec::new();
     for setting in guest.kernels.iter().flat_map(|kernel| &kernel.unverified) {
         if !all.contains(&setting.as_str()) {

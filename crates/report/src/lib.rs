@@ -44,6 +44,7 @@ pub use ascii::ascii;
 pub use bill::bill;
 pub use compare::{answer, comparison, refusal};
 pub use format::{Format, Kind, UnknownFormat};
+pub use guest::unverified;
 pub use list::list;
 pub use page::{MOST_RUNS, PageRun, page};
 pub use plain::{plain, plain_os};

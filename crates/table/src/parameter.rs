@@ -84,6 +84,8 @@ pub struct Evidence {
     pub field: String,
     /// It says something of the value only where it has this word, or contains it; none: wherever it is there.
     pub where_has: Option<String>,
+    /// It says nothing of the value where this parameter, which overrules it in this field, is given as well; none: it always does.
+    pub unless: Option<String>,
     /// It says exactly this: a text; `true`, `false`.
     pub is: Option<String>,
     /// A list with this word, or a text that contains it.
@@ -98,6 +100,21 @@ impl Parameter {
     /// The value of this name.
     pub fn value(&self, name: &str) -> Option<&ParameterValue> {
         self.values.iter().find(|value| value.name == name)
+    }
+
+    /// The value that a word of the kernel's command line stands for, be it one of several or another spelling.
+    pub fn written(&self, word: &str) -> Option<&ParameterValue> {
+        // The kernel reads `-` in a name as `_`.
+        let plain = |word: &str| match word.split_once('=') {
+            Some((name, value)) => format!("{}={value}", name.replace('-', "_")),
+            None => word.replace('-', "_"),
+        };
+        let is_meant = |known: &str| plain(known) == plain(word);
+        self.values.iter().find(|value| {
+            // Those behind the first are about something else, which the value needs as well.
+            let first = value.append.split_whitespace().next();
+            first.into_iter().chain(value.aliases.iter().map(String::as_str)).any(is_meant)
+        })
     }
 
     /// All values, in few words: `on|off`.
@@ -167,6 +184,11 @@ impl Table {
                 return Err(of_parameter("the name is taken".into()));
             }
             parameter.check().map_err(of_parameter)?;
+            let shows = parameter.values.iter().flat_map(|value| &value.shows);
+            let mut others = shows.filter_map(|evidence| evidence.unless.as_deref());
+            if let Some(other) = others.find(|name| self.parameter(name).is_none()) {
+                return Err(of_parameter(format!("unless: there is no parameter {other}")));
+            }
             for alias in parameter.values.iter().flat_map(|value| &value.aliases) {
                 let is_value = alias.split_once('=').is_some_and(|(name, value)| {
                     self.parameter(name).is_some_and(|parameter| parameter.value(value).is_some())
@@ -200,6 +222,27 @@ mod tests {
     }
 
     #[test]
+    fn words_of_the_kernel_stand_for_values() {
+        let value = |parameter: &str, word: &str| {
+            let value = Table::get().parameter(parameter).unwrap().written(word)?;
+            Some(value.name.as_str())
+        };
+        for (parameter, word, name) in [
+            ("pti", "pti=on", Some("on")),
+            ("pti", "nopti", Some("off")),
+            ("pti", "pti", None),
+            ("spectre_v2", "spectre_v2=retpoline,lfence", Some("retpoline-lfence")),
+            ("spectre_v2", "spectre-v2=ibrs", Some("ibrs")),
+            ("clocksource", "clocksource=tsc", Some("tsc")),
+            ("clocksource", "tsc=reliable", None),
+            ("kstack-offset", "randomize_kstack_offset=1", Some("on")),
+            ("seccomp", "seccomp=on", None),
+        ] {
+            assert_eq!(value(parameter, word), name, "{word}");
+        }
+    }
+
+    #[test]
     fn contradictions_are_named() {
         let first = SOURCE.find("[[parameter]]\n").unwrap();
         let with = |row: &str| {
@@ -222,5 +265,7 @@ mod tests {
             shows("{ field = \"measurement.seed\", is = \"1\" }").contains("no field of the environment")
         );
         assert!(shows("{ field = \"environment.vsyscall\" }").contains("one of is, has, lacks and some"));
+        let unless = shows("{ field = \"environment.vsyscall\", unless = \"made-up\", is = \"none\" }");
+        assert!(unless.contains("unless: there is no parameter made-up"), "{unless}");
     }
 }

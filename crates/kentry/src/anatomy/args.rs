@@ -34,10 +34,6 @@ const ANATOMY_STATUS: &[(&str, &str)] = &[
     ("130", "interrupted (SIGINT, SIGTERM, SIGHUP, SIGQUIT); nothing is shown"),
 ];
 
-/// Why there are no two boots.
-pub const SAME_AGAIN: &str = "--against, --against-kernel, --against-cpu-model: both boots would be the same; change the parameters, the kernel or \
-                              the processor";
-
 /// What to follow, in which Linux, and how to show it.
 #[derive(Debug, Clone, Args)]
 #[command(mut_arg("format", formats(Kind::ANATOMY)))]
@@ -52,7 +48,7 @@ pub struct AnatomyArgs {
     /// readable, otherwise the newest installed one
     #[arg(long, value_name = "FILE|auto", default_value = linux::AUTO, value_hint = ValueHint::FilePath)]
     pub kernel: String,
-    /// Pass these parameters to the kernel unchanged
+    /// Pass these parameters to the kernel unchanged; those that kentry knows by name are verified in the guest, as with --set
     #[arg(long, value_name = "PARAMETERS", value_hint = ValueHint::Other, allow_hyphen_values = true)]
     pub append: Option<String>,
     /// Boot with these parameters, which kentry knows by name and verifies in the guest
@@ -61,8 +57,8 @@ pub struct AnatomyArgs {
     /// Boot on this 64-bit processor, by QEMU's name (qemu-system-x86_64 -cpu help lists them) [default: max,vendor=GenuineIntel]
     #[arg(long, value_name = "NAME", value_hint = ValueHint::Other, value_parser = cpu_model)]
     pub cpu_model: Option<String>,
-    /// Follow a second boot with these parameters instead of those of --append, and show instruction by instruction what it executes
-    /// more and less
+    /// Follow a second boot with these parameters instead of those of --append, verified alike, and show instruction by instruction what
+    /// it executes more and less
     #[arg(long, value_name = "PARAMETERS", value_hint = ValueHint::Other, allow_hyphen_values = true)]
     pub against: Option<String>,
     /// Follow a second boot with this kernel instead of --kernel, and show what it executes more and less; may be combined with
@@ -187,9 +183,27 @@ impl AnatomyArgs {
         let kernels = both(&first.kernels, linux::AUTO, &self.against_kernel);
         let cpu_models = both(&first.cpu_models, usual, &self.against_cpu_model);
         if [&append, &kernels, &cpu_models].iter().all(|list| list.len() < 2) {
-            return Err(Error::Usage(SAME_AGAIN.into()));
+            return Err(self.same_again());
         }
         Ok(Some(Options { append, kernels, cpu_models, ..first.clone() }))
+    }
+
+    /// Why there are no two boots, by the options that are to tell them apart.
+    pub fn same_again(&self) -> Error {
+        let all = [
+            ("--against", self.against.is_some(), "other parameters than --append has"),
+            ("--against-kernel", self.against_kernel.is_some(), "another kernel than --kernel is"),
+            (
+                "--against-cpu-model",
+                self.against_cpu_model.is_some(),
+                "another processor than --cpu-model is",
+            ),
+        ];
+        let named: Vec<_> = all.iter().filter(|(_, is_named, _)| *is_named).collect();
+        let options: Vec<&str> = named.iter().map(|(option, ..)| *option).collect();
+        let others: Vec<&str> = named.iter().map(|(.., other)| *other).collect();
+        let (options, others) = (options.join(", "), others.join(", or "));
+        Error::Usage(format!("{options}: both boots would be the same; name {others}"))
     }
 
     /// What executes the guests, and for how long; of no rows yet.
@@ -215,6 +229,9 @@ impl AnatomyArgs {
     fn row(&self, table: &Table) -> Result<(String, String), Error> {
         let word = if self.is_timer() { GETPPID.entry } else { &self.entry };
         let named: Vec<String> = self.operation.iter().cloned().collect();
+        if let Some(why) = is_an_operation(table, word) {
+            return Err(Error::Usage(why));
+        }
         let found = rows(table, Kernel::Linux, &[word.to_string()], &named)?;
         let entries: Vec<&Entry> = found.iter().map(|(entry, _)| *entry).collect();
         let Some(first) = found.first().filter(|_| entries.windows(2).all(|two| two[0].id == two[1].id))
@@ -267,6 +284,26 @@ impl AnatomyArgs {
             }
         }
     }
+}
+
+/// What to write where the entry is named by an operation's name; none where it is not.
+fn is_an_operation(table: &Table, word: &str) -> Option<String> {
+    let operation = *table.operations_of(word).first()?;
+    let serves = |entry: &&Entry| entry.operations_on(Kernel::Linux).contains(&operation.name);
+    // A name may be that of an entry, too.
+    if table.entry_of(word, Kernel::Linux).is_some() {
+        return None;
+    }
+    let usual = table.entry(GETPPID.entry).filter(serves);
+    let entry = usual.or_else(|| table.entries.iter().find(serves))?;
+    // Its short name, where it has one that means it.
+    let short = entry.name.strip_suffix("-x86_64");
+    let means = |short: &&str| table.entry_of(short, Kernel::Linux).is_some_and(|meant| meant.id == entry.id);
+    let entry = short.filter(means).unwrap_or(&entry.name);
+    let operation = &operation.name;
+    Some(format!(
+        "{word} is an operation, and a path begins with an entry: `kentry anatomy {entry} --operation {operation}`"
+    ))
 }
 
 /// The profile `linux-X.Y` of the newest version that is not newer.
@@ -341,6 +378,19 @@ mod tests {
     }
 
     #[test]
+    fn an_operation_in_place_of_the_entry_says_which_command_works() {
+        let of = |word: &str| args(word).plan(Table::get()).unwrap_err().to_string();
+        let wanted = |word: &str, command: &str| {
+            let why = of(word);
+            assert!(why.starts_with(&format!("{word} is an operation")), "{why}");
+            assert!(why.ends_with(&format!("`kentry anatomy {command}`")), "{why}");
+            assert!(args(command).plan(Table::get()).is_ok(), "{command}");
+        };
+        wanted("getppid", "syscall --operation getppid");
+        wanted("minor-fault", "page-fault --operation minor-fault");
+    }
+
+    #[test]
     fn a_second_boot_differs_in_its_parameters() {
         let words = |text: &str| {
             let args = args(text);
@@ -351,8 +401,19 @@ mod tests {
         assert_eq!(words("syscall --append pti=off --against pti=on --set audit=on").len(), 2);
         assert_eq!(words("syscall"), [""]);
         let why = |text: &str| args(text).plan(Table::get()).unwrap_err().to_string();
-        assert!(why("syscall --append pti=on --against pti=on").contains("both boots would be the same"));
-        assert!(why("syscall --kernel a --against-kernel a").contains("both boots would be the same"));
+        assert_eq!(
+            why("syscall --append pti=on --against pti=on"),
+            "--against: both boots would be the same; name other parameters than --append has"
+        );
+        assert_eq!(
+            why("syscall --kernel a --against-kernel a"),
+            "--against-kernel: both boots would be the same; name another kernel than --kernel is"
+        );
+        let both = why("syscall --append x --against x --cpu-model EPYC --against-cpu-model EPYC");
+        assert!(
+            both.starts_with("--against, --against-cpu-model: ") && both.contains(", or another"),
+            "{both}"
+        );
         assert!(
             why("syscall --append x=\"").starts_with("--append x=\""),
             "{}",

@@ -3,7 +3,7 @@
 pub mod args;
 mod paths;
 
-use crate::anatomy::args::{AnatomyArgs, SAME_AGAIN};
+use crate::anatomy::args::AnatomyArgs;
 use crate::error::{Error, UNFINISHED};
 use crate::linux::machine::{self, LinuxMachine, accelerator};
 use crate::messages::note;
@@ -71,7 +71,7 @@ pub fn usual(entry: &str) -> Result<Result<Document, String>, Error> {
 fn document(args: &AnatomyArgs, plan: &GuestPlan) -> Result<Result<Document, String>, Error> {
     let interrupt = interrupts::noted();
     let started = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
-    let kernels = kernels(plan, &interrupt)?;
+    let kernels = kernels(args, plan, &interrupt)?;
     let paths = match follow(args, plan, &kernels, &interrupt)? {
         Ok(paths) => paths,
         Err(why) => return Ok(Err(why)),
@@ -82,7 +82,7 @@ fn document(args: &AnatomyArgs, plan: &GuestPlan) -> Result<Result<Document, Str
 }
 
 /// The kernels of the plan. Two words may mean one file: then a boot would be followed twice.
-fn kernels(plan: &GuestPlan, interrupt: &Interrupt) -> Result<Vec<Kernel>, Error> {
+fn kernels(args: &AnatomyArgs, plan: &GuestPlan, interrupt: &Interrupt) -> Result<Vec<Kernel>, Error> {
     let kernels = plan
         .kernels
         .iter()
@@ -94,7 +94,7 @@ fn kernels(plan: &GuestPlan, interrupt: &Interrupt) -> Result<Vec<Kernel>, Error
     });
     let boots: Vec<_> = boots.collect();
     match boots.as_slice() {
-        [first, second] if first == second => Err(Error::Usage(SAME_AGAIN.into())),
+        [first, second] if first == second => Err(args.same_again()),
         _ => Ok(kernels),
     }
 }
@@ -115,6 +115,11 @@ fn follow(
     let bar = progress::Bar::new();
     let document = measure::guest::measure(plan, &setup, &mut |share, what| bar.say(share, what))?;
     drop(bar);
+    // An anatomy's document has no place for it.
+    let unverified = document.environment.guest.as_ref().map(report::unverified).unwrap_or_default();
+    if !unverified.is_empty() {
+        note(&report::plain(&unverified));
+    }
     let booted = recorder.booted();
     let is_whole = |booted: &Booted| booted.trouble.is_none() && !booted.traces.is_empty();
     let is_nameless = |booted: &Booted| is_whole(booted) && booted.symbols.is_empty();

@@ -40,13 +40,14 @@ fn facts(value: &ParameterValue) -> Vec<String> {
 }
 
 fn in_words(evidence: &Evidence) -> String {
-    let Evidence { field, where_has, is, has, lacks, some } = evidence;
+    let Evidence { field, where_has, unless, is, has, lacks, some } = evidence;
     let text = |what: &str, word: &Option<String>| word.as_ref().map(|word| format!("{what} `{word}`"));
     let of_list = some.map(|some| if some { "has something" } else { "has nothing" }.to_string());
     let all = [text("is", is), text("has", has), text("lacks", lacks), of_list];
     let all = all.into_iter().flatten().collect::<Vec<_>>().join(" and ");
     let only = where_has.as_ref().map(|word| format!(", where that has `{word}`")).unwrap_or_default();
-    format!("`{field}` {all}{only}")
+    let unless = unless.as_ref().map(|other| format!(", unless `{other}` is given")).unwrap_or_default();
+    format!("`{field}` {all}{only}{unless}")
 }
 
 #[cfg(test)]
@@ -72,6 +73,9 @@ mod tests {
             facts(Table::get().parameter(name).unwrap().value(value).unwrap()).concat()
         };
         assert!(of("mitigations", "auto").contains("there is nothing to verify"));
+        assert!(
+            of("mitigations", "off").contains("`environment.kernel.pti` is `false`, unless `pti` is given")
+        );
         assert!(of("l1tf", "off").contains("Nothing shows whether a guest obeys it"));
         let bhi = of("spectre_bhi", "on");
         assert!(bhi.contains("lacks `BHI: Vulnerable`, where that has `BHI: `"), "{bhi}");

@@ -27,7 +27,8 @@ pub struct LinuxArgs {
     /// readable, otherwise the newest installed one; several are shown side by side [default: auto]
     #[arg(long, value_name = "FILE|auto", value_hint = ValueHint::FilePath)]
     pub kernel: Vec<String>,
-    /// Pass these parameters to the kernel unchanged; each --append is a configuration, and all are shown side by side
+    /// Pass these parameters to the kernel unchanged; those that kentry knows by name are verified in the guest, as with --set; each
+    /// --append is a configuration, and all are shown side by side
     #[arg(long, value_name = "PARAMETERS", value_hint = ValueHint::Other, allow_hyphen_values = true)]
     pub append: Vec<String>,
     /// Boot on this 64-bit processor, by QEMU's name (qemu-system-x86_64 -cpu help lists them); each is a configuration; --accel auto then
@@ -123,7 +124,8 @@ pub fn linux_help() -> String {
 /// The parameters, a line for each with its values.
 pub(crate) fn parameters_help(table: &Table) -> String {
     let mut text = String::from(
-        "Parameters (--set). A configuration has no figures if its kernel does not know a parameter or ignores it:\n",
+        "Parameters (--set, or the kernel's own words for them in --append). A configuration has no figures if its kernel does not know a \
+         parameter or ignores it:\n",
     );
     let widest = table.parameters.iter().map(|parameter| parameter.name.len()).max().unwrap_or(0);
     for parameter in &table.parameters {

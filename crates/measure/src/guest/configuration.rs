@@ -17,6 +17,8 @@ pub struct Configuration<'a> {
     pub kernel: usize,
     /// What `--append` gives the kernel; none if the command line has no `--append`.
     pub append: Option<String>,
+    /// What of these words is known by name, and so verified as if `--set` had asked for it.
+    pub written: Parameters<'a>,
     /// The processor's model as `--cpu-model` names it; none if the command line has no such option.
     pub cpu_model: Option<String>,
     /// What `--set` asks for; none if the command line has no `--set`.
@@ -47,7 +49,17 @@ impl<'a> Configuration<'a> {
         // The kernel reads `-` in a name as `_`.
         let about = |word: &str| word.split('=').next().unwrap_or_default().replace('-', "_");
         let behind = |word: &str| set.each().find(|other| about(other) == about(word) && *other != word);
-        append.each().find_map(|word| Some((word.to_string(), behind(word)?.to_string())))
+        // Two spellings may be about the same, too: nopti, and pti=on.
+        let values = || self.parameters.iter().flat_map(Parameters::values);
+        let other = |word: &str| {
+            values().find_map(|(parameter, value)| {
+                let is_other = parameter.written(word).is_some_and(|written| written != value);
+                value.append.split_whitespace().next().filter(|_| is_other)
+            })
+        };
+        append
+            .each()
+            .find_map(|word| Some((word.to_string(), behind(word).or_else(|| other(word))?.to_string())))
     }
 
     /// QEMU's word for the processor.

@@ -1,6 +1,7 @@
 //! Whether a guest has what it was booted with, by its own words.
 
 use super::configuration::Configuration;
+use super::parameters::Parameters;
 use super::words::Words;
 use serde_json::Value;
 use table::{Evidence, Parameter, ParameterValue};
@@ -44,8 +45,9 @@ enum Said {
     Otherwise(String, String),
 }
 
-/// Looks for what contradicts a configuration: parameters that the kernel did not know, and facts that are otherwise. The settings of
-/// which the guest says nothing either way are returned, as `l1tf=off`.
+/// Looks for what contradicts a configuration: parameters that the kernel did not know, and facts that are otherwise. A word of `--append`
+/// that stands for a value is judged as that value is. What nothing confirms is returned: settings of which the guest says nothing either
+/// way, as `l1tf=off`, and words that stand for none, as `quiet`.
 ///
 /// # Errors
 /// The first contradiction, in words.
@@ -54,32 +56,43 @@ pub fn judge(
     unknown: &[String],
     document: &Value,
 ) -> Result<Vec<String>, String> {
+    let append = configuration.append.as_deref().map(Words::of).unwrap_or_default();
+    let set: Vec<_> = configuration.parameters.iter().flat_map(Parameters::values).collect();
+    let is_set = |one: &(&Parameter, &ParameterValue)| set.contains(one);
+    let written = configuration.written.values().filter(|one| !is_set(one));
+    let all: Vec<_> = set.iter().copied().chain(written).collect();
+    let is_given = |name: &str| all.iter().any(|(parameter, _)| parameter.name == name);
     let mut unverified = Vec::new();
-    for (parameter, value) in configuration.parameters.iter().flat_map(|parameters| parameters.values()) {
+    for one in all.iter().copied() {
+        let (parameter, value) = one;
         let name = format!("{}={}", parameter.name, value.name);
-        let of_value = |why: String| format!("{name}: {why}{}", versions(value));
-        if let Some(word) = first_unknown(&Words::of(&value.append), unknown) {
+        let machine = if is_set(&one) { String::new() } else { fitting_machine(&name, value) };
+        let of_value = |why: String| format!("{name}: {why}{}{machine}", versions(value, document));
+        let of_append = append.each().filter(|word| parameter.written(word) == Some(value));
+        let words: Words = std::iter::once(value.append.as_str()).chain(of_append).collect();
+        if let Some(word) = first_unknown(&words, unknown) {
             return Err(of_value(format!("this kernel does not know {word}")));
         }
-        match said(value, document) {
+        match said(value, is_given, document) {
             Said::Otherwise(field, why) => return Err(of_value(in_words(parameter, value, (&field, &why)))),
             Said::Nothing if !value.kernel_chooses => unverified.push(name),
             Said::Nothing | Said::Agrees => {}
         }
     }
-    let append = configuration.append.as_deref().map(Words::of).unwrap_or_default();
-    match first_unknown(&append, unknown) {
-        Some(word) => {
-            Err(format!("--append: this kernel does not know {word}, and passed it on to its first program"))
-        }
-        None => Ok(unverified),
+    if let Some(word) = first_unknown(&append, unknown) {
+        return Err(format!("{word}: this kernel does not know it, and passed it on to its first program"));
     }
+    let is_known = |word: &str| configuration.written.knows(word);
+    unverified.extend(append.each().filter(|word| !is_known(word)).map(shortened));
+    Ok(unverified)
 }
 
-/// What the document says of a value: something if it has one of the fields, and that it agrees if none of those contradicts.
-fn said(value: &ParameterValue, document: &Value) -> Said {
+/// What the document says of a value: something if it has one of the fields, and that it agrees if none of those contradicts. Fields that
+/// another parameter overrules do not count where that is given.
+fn said(value: &ParameterValue, is_given: impl Fn(&str) -> bool, document: &Value) -> Said {
     let mut all = Said::Nothing;
-    for evidence in &value.shows {
+    let counts = |evidence: &&Evidence| !evidence.unless.as_deref().is_some_and(&is_given);
+    for evidence in value.shows.iter().filter(counts) {
         match of_evidence(evidence, document) {
             Said::Otherwise(field, why) => return Said::Otherwise(field, why),
             Said::Agrees => all = Said::Agrees,
@@ -106,14 +119,38 @@ fn shortened(word: &str) -> String {
     if kept.len() < word.len() { format!("{kept}…") } else { kept }
 }
 
-/// When Linux has had a value, for the words in which an ignored one is reported.
-fn versions(value: &ParameterValue) -> String {
+/// What boots a machine that has what a word alone cannot bring; nothing where the kernel is all that decides.
+fn fitting_machine(name: &str, value: &ParameterValue) -> String {
+    if value.board.is_none() && value.cpu.is_empty() {
+        return String::new();
+    }
+    format!("; --set {name} boots a machine that fits")
+}
+
+/// When Linux has had a value, for the words in which an ignored one is reported; nothing where this kernel is of those versions.
+fn versions(value: &ParameterValue, document: &Value) -> String {
+    let release = document.pointer("/environment/kernel/release").and_then(Value::as_str);
+    let is_before =
+        |one: &str, other: &str| version(one).zip(version(other)).is_none_or(|(one, other)| one < other);
+    let lacks = |release: &str| {
+        value.since.as_deref().is_some_and(|since| is_before(release, since))
+            || value.until.as_deref().is_some_and(|until| is_before(until, release))
+    };
+    if release.is_some_and(|release| !lacks(release)) {
+        return String::new();
+    }
     match (&value.since, &value.until) {
         (Some(since), Some(until)) => format!(" (Linux has it from {since} to {until})"),
         (Some(since), None) => format!(" (Linux has it since {since})"),
         (None, Some(until)) => format!(" (Linux had it until {until})"),
         (None, None) => String::new(),
     }
+}
+
+/// `6.1.0-56-cloud-amd64` is 6 and 1.
+fn version(text: &str) -> Option<(u32, u32)> {
+    let mut numbers = text.split(|c: char| !c.is_ascii_digit()).map(str::parse);
+    Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
 }
 
 fn in_words(parameter: &Parameter, value: &ParameterValue, (field, why): (&str, &str)) -> String {
@@ -194,7 +231,6 @@ fn plain_text(value: &Value) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::guest::Parameters;
     use serde_json::json;
     use table::Table;
 
@@ -203,6 +239,7 @@ mod tests {
         let configuration = Configuration {
             kernel: 0,
             append: (!append.is_empty()).then(|| append.to_string()),
+            written: Parameters::written(Table::get(), &Words::of(append)),
             cpu_model: None,
             parameters: Some(Parameters::of(Table::get(), &settings)),
         };
@@ -328,6 +365,64 @@ mod tests {
     }
 
     #[test]
+    fn a_word_of_append_that_the_kernel_did_not_obey_had_figures() {
+        let retpolines = || {
+            json!({ "environment": {
+                "kernel": { "pti": true, "release": "6.1.0-56-cloud-amd64" },
+                "mitigations": { "spectre_v2": "Mitigation: Retpolines" },
+                "clock": { "current_clocksource": "tsc" },
+            } })
+        };
+        let append = |words: &str| judged("default", words, &[], retpolines());
+        let set = |text: &str| judged(text, "", &[], retpolines());
+        assert_eq!(append("quiet spectre_v2=ibrs"), set("spectre_v2=ibrs"), "in the same words");
+        assert_eq!(
+            append("spectre_v2=ibrs").unwrap_err(),
+            "spectre_v2=ibrs: the guest contradicts it: mitigations.spectre_v2 is \"Mitigation: Retpolines\""
+        );
+        assert_eq!(append("nopti").unwrap_err(), "pti=off: the guest contradicts it: kernel.pti is true");
+        assert_eq!(append("nopti pti=on l1tf=off"), Ok(vec!["l1tf=off".to_string()]), "the last counts");
+        // A word alone boots no other board.
+        let hpet = append("clocksource=hpet").unwrap_err();
+        assert!(hpet.ends_with("is tsc; --set clocksource=hpet boots a machine that fits"), "{hpet}");
+        assert!(!set("clocksource=hpet").unwrap_err().contains("--set"));
+        let unknown = judged("default", "audit=0", &["audit=0"], json!({})).unwrap_err();
+        assert_eq!(unknown, "audit=off: this kernel does not know audit=0");
+        let both = judged("pti=on", "nopti", &[], retpolines()).unwrap_err();
+        assert!(both.starts_with("pti=off: the guest contradicts it"), "{both}");
+    }
+
+    #[test]
+    fn a_kernel_of_a_version_that_knows_a_parameter_was_advised_another_version() {
+        let ignored = |release: &str| {
+            let kernel = json!({ "pti": false, "release": release });
+            judged("pti=on", "", &[], json!({ "environment": { "kernel": kernel } })).unwrap_err()
+        };
+        for (release, named) in [("4.14.0", true), ("4.15.0-1-amd64", false), ("6.1.0", false), ("odd", true)]
+        {
+            assert_eq!(ignored(release).ends_with("(Linux has it since 4.15)"), named, "{release}");
+        }
+    }
+
+    #[test]
+    fn what_a_parameter_of_its_own_overrules_contradicted_mitigations_off() {
+        let document = || {
+            json!({ "environment": {
+                "kernel": { "pti": true },
+                "mitigations": { "spectre_v2": "Vulnerable" },
+            } })
+        };
+        for (set, append) in [
+            ("mitigations=off,pti=on", ""),
+            ("default", "mitigations=off pti=on"),
+            ("pti=on", "mitigations=off"),
+        ] {
+            assert_eq!(judged(set, append, &[], document()), Ok(vec![]), "{set} {append}");
+        }
+        assert!(judged("default", "mitigations=off", &[], document()).is_err());
+    }
+
+    #[test]
     fn a_kernel_without_kaslr_was_blamed_on_the_processor() {
         let moved = |moved: bool| judged("kaslr=on", "", &[], json!({ "environment": { "kaslr": moved } }));
         assert_eq!(moved(true), Ok(vec![]));
@@ -339,26 +434,29 @@ mod tests {
         let document = json!({ "environment": { "kernel": { "pti": true } } });
         assert_eq!(
             judged("pti=on", "nokaslr spectre_v2=auto", &["nokaslr", "spectre_v2=auto", "pti=on"], document),
-            Ok(vec![])
+            Ok(vec!["kaslr=off".to_string()])
         );
         for word in ["noxsaves", "noxsaveopt", "split_lock_detect=off", "no_user_shstk", "no_user_ibt"] {
-            assert_eq!(judged("default", word, &[word], json!({})), Ok(vec![]));
+            assert_eq!(judged("default", word, &[word], json!({})), Ok(vec![word.to_string()]));
         }
     }
 
     #[test]
     fn what_the_kernel_passed_on_it_did_not_know() {
         let known = judged("default", "quiet", &["BOOT_IMAGE=x"], json!({}));
-        assert_eq!(known, Ok(vec![]));
+        assert_eq!(known, Ok(vec!["quiet".to_string()]));
         let set = judged("ia32_emulation=off", "", &["ia32_emulation=off"], json!({})).unwrap_err();
         assert_eq!(
             set,
             "ia32_emulation=off: this kernel does not know ia32_emulation=off (Linux has it since 6.7)"
         );
         let append = judged("default", "quiet foo=bar", &["foo=bar"], json!({})).unwrap_err();
-        assert!(append.starts_with("--append: this kernel does not know foo=bar"), "{append}");
+        assert_eq!(append, "foo=bar: this kernel does not know it, and passed it on to its first program");
         let long = format!("é={}", "x".repeat(1500));
         let append = judged("default", &long, &[&long], json!({})).unwrap_err();
-        assert!(append.contains("xx…, and passed it on") && append.chars().count() < 200, "{append}");
+        assert!(
+            append.contains("xx…: this kernel does not know it") && append.chars().count() < 200,
+            "{append}"
+        );
     }
 }

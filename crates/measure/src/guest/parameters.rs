@@ -19,6 +19,15 @@ impl<'a> Parameters<'a> {
         Parameters { values: table.parameters.iter().filter_map(set).collect() }
     }
 
+    /// Those that words of the kernel's command line stand for. Of two words about one parameter, the kernel obeys the last.
+    pub fn written(table: &'a Table, words: &Words) -> Parameters<'a> {
+        let last = |parameter: &'a Parameter| {
+            let mut values = words.each().filter_map(|word| parameter.written(word));
+            Some((parameter, values.next_back()?))
+        };
+        Parameters { values: table.parameters.iter().filter_map(last).collect() }
+    }
+
     /// Each parameter and its value.
     pub fn values(&self) -> impl Iterator<Item = (&'a Parameter, &'a ParameterValue)> {
         self.values.iter().copied()
@@ -27,6 +36,11 @@ impl<'a> Parameters<'a> {
     /// The value of a parameter, if it is named here.
     pub fn value(&self, name: &str) -> Option<&'a ParameterValue> {
         self.values().find(|(parameter, _)| parameter.name == name).map(|(_, value)| value)
+    }
+
+    /// Whether a word stands for a value of one of these parameters.
+    pub fn knows(&self, word: &str) -> bool {
+        self.values().any(|(parameter, _)| parameter.written(word).is_some())
     }
 
     /// The words of the kernel's command line.
@@ -63,6 +77,14 @@ mod tests {
 
     fn of(text: &str) -> Parameters<'static> {
         Parameters::of(Table::get(), &Table::get().settings(Kernel::Linux, text).unwrap())
+    }
+
+    #[test]
+    fn the_last_of_two_words_counts() {
+        let written = |text: &str| Parameters::written(Table::get(), &Words::of(text));
+        assert_eq!(written("quiet pti=on nopti clocksource=hpet"), of("pti=off,clocksource=hpet"));
+        assert_eq!(written("nopti pti=on"), of("pti=on"));
+        assert_eq!(written("quiet tsc=reliable foo"), Parameters::default());
     }
 
     #[test]

@@ -93,7 +93,7 @@ impl<'a> GuestPlan<'a> {
         let kernels =
             if options.kernels.is_empty() { vec!["auto".to_string()] } else { options.kernels.clone() };
         options.append.iter().try_for_each(|text| is_for_the_kernel(text))?;
-        let configurations = crossed(kernels.len(), options, &sets);
+        let configurations = crossed(table, kernels.len(), options, &sets);
         configurations.iter().try_for_each(has_fit_words)?;
         let names = table.parameters.iter().map(|parameter| parameter.name.as_str());
         let is_named = |name: &&str| sets.iter().any(|set| set.value(name).is_some());
@@ -175,14 +175,27 @@ fn has_fit_words(configuration: &Configuration) -> Result<(), Error> {
 }
 
 /// Each kernel with each of the rest.
-fn crossed<'a>(kernels: usize, options: &Options, sets: &[Parameters<'a>]) -> Vec<Configuration<'a>> {
+fn crossed<'a>(
+    table: &'a Table,
+    kernels: usize,
+    options: &Options,
+    sets: &[Parameters<'a>],
+) -> Vec<Configuration<'a>> {
     let mut all = Vec::new();
     for kernel in 0..kernels {
         for append in each(&options.append) {
+            let words = append.as_deref().map(Words::of).unwrap_or_default();
+            let written = Parameters::written(table, &words);
             for cpu_model in each(&options.cpu_models) {
                 for parameters in each(sets) {
-                    let (append, cpu_model) = (append.clone(), cpu_model.clone());
-                    all.push(Configuration { kernel, append, cpu_model, parameters });
+                    let (append, written) = (append.clone(), written.clone());
+                    all.push(Configuration {
+                        kernel,
+                        append,
+                        written,
+                        cpu_model: cpu_model.clone(),
+                        parameters,
+                    });
                 }
             }
         }
@@ -313,6 +326,9 @@ mod tests {
         assert_eq!(new("quiet", "pti=off").unwrap(), 1);
         let why = new("randomize-kstack-offset=off", "kstack-offset=on").unwrap_err().to_string();
         assert!(why.contains("--set stands for randomize_kstack_offset=on"), "{why}");
+        let why = new("quiet nopti", "pti=on").unwrap_err().to_string();
+        assert!(why.contains("--append nopti: --set stands for pti=on"), "{why}");
+        assert_eq!(new("nopti", "pti=off").unwrap(), 1, "both say the same");
         let why = new("quiet -- single", "pti=off").unwrap_err().to_string();
         assert!(why.contains("everything after --"), "{why}");
         let why = new("bar=\"", "audit=on").unwrap_err().to_string();

@@ -19,7 +19,7 @@ impl Words {
     }
 
     /// Each.
-    pub fn each(&self) -> impl Iterator<Item = &str> {
+    pub fn each(&self) -> impl DoubleEndedIterator<Item = &str> {
         self.0.iter().map(String::as_str)
     }
 }
