@@ -76,7 +76,7 @@ fn what_is_not_there_is_said_in_one_sentence() {
     let (code, text) = refused(&["syscall", "--beside", "linux-6.2"]);
     assert!(code == 2 && text.contains("did you mean linux-6.1"), "{text}");
     let (code, text) = refused(&["syscall", "--dry-run", "--format", "svg"]);
-    assert!(code == 2 && text.contains("--format svg: a plan is written as text, json"), "{text}");
+    assert!(code == 2 && text.contains("--format svg: a plan is written as text or json"), "{text}");
 }
 
 #[test]

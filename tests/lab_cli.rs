@@ -211,7 +211,7 @@ fn what_there_is_not_is_wrong_usage() {
         (&["--footprint", "1025"], "is no number of pages from 0 to 1024"),
         (&["--footprint", "curve"], "name rows with --entry or --operation"),
         (&["--iso", "x", "--format", "json"], "cannot be used with"),
-        (&["--dry-run", "--format", "csv"], "text or json, not as csv"),
+        (&["--dry-run", "--format", "csv"], "a plan is written as text or json"),
     ] {
         let output = here(&[&["lab"], arguments].concat());
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");

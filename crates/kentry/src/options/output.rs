@@ -111,7 +111,7 @@ impl OutputArgs {
         if kind.is_written_in(asked) {
             return Ok(asked);
         }
-        let words = kind.formats.iter().map(|format| format.name()).collect::<Vec<_>>().join(", ");
+        let words = kind.formats.iter().map(|format| format.name()).collect::<Vec<_>>().join(" or ");
         Err(Error::Usage(format!("--format {asked}: {} is written as {words}", kind.name)))
     }
 }
@@ -223,7 +223,7 @@ mod tests {
         );
         assert!(why("r.json", Kind::PAGE).ends_with("a page is written as .html"));
         let plan = format(Some(Format::Csv), "-", Kind::PLAN).unwrap_err();
-        assert_eq!(plan, "--format csv: a plan is written as text, json");
+        assert_eq!(plan, "--format csv: a plan is written as text or json");
     }
 
     #[test]
