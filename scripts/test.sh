@@ -105,6 +105,9 @@ slow() {
 	beside "on a terminal" tests/terminal.sh
 	beside "installation" tests/install.sh
 	beside "README examples" tests/readme.sh
+	beside "the example workflow" tests/ci.sh
+	# So few prove nothing and can fail nothing; that the script works is shown.
+	beside "soak, one comparison" env COMPARISONS=1 RUNS=1 BUDGET=0.2 LIVE=0 bench/soak.sh
 }
 
 unit() {
