@@ -5,7 +5,7 @@
 
 use environment::Environment;
 use std::collections::BTreeMap;
-use table::{Profile, Setting};
+use table::{Profile, Setting, Version, version};
 
 /// The name of the profile.
 pub const LIKE_HERE: &str = "like-here";
@@ -83,9 +83,6 @@ pub fn like_here(environment: &Environment) -> Likeness {
     kernel.what_the_lab_has_not(&mut like);
     like
 }
-
-/// Major and minor.
-type Version = (u32, u32);
 
 struct Kernel<'a> {
     environment: &'a Environment,
@@ -358,12 +355,6 @@ impl<'a> Kernel<'a> {
             like.left_out.push("what the kernel does about the processor's faults cannot be read".into());
         }
     }
-}
-
-/// `6.1.0-18-amd64`
-fn version(release: &str) -> Option<Version> {
-    let mut numbers = release.split(|c: char| !c.is_ascii_digit());
-    Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
 }
 
 #[cfg(test)]

@@ -23,6 +23,7 @@ mod short;
 pub mod source;
 pub mod special;
 mod switch;
+mod version;
 mod vocabulary;
 
 use serde::{Deserialize, Serialize};
@@ -42,6 +43,7 @@ pub use setting::Setting;
 pub use settings::{BadSet, DEFAULT, Settings};
 pub use source::Load;
 pub use switch::{Group, Requirement, Switch};
+pub use version::{Version, version};
 
 /// The text of `entries.toml` as it was when this crate was built.
 pub const SOURCE: &str = include_str!("../../../entries.toml");

@@ -308,21 +308,15 @@ fn is_an_operation(table: &Table, word: &str) -> Option<String> {
 
 /// The profile `linux-X.Y` of the newest version that is not newer.
 fn of_release<'a>(table: &'a Table, release: &str) -> Option<&'a Profile> {
-    let version = version(release)?;
+    let version = table::version(release)?;
     let versions = table.profiles.iter().filter_map(|profile| {
         let name = profile.name.strip_prefix("linux-")?;
         // A name with more than the version is of a certain processor.
         let is_plain = name.chars().all(|c| c.is_ascii_digit() || c == '.');
-        Some((self::version(name).filter(|_| is_plain)?, profile))
+        Some((table::version(name).filter(|_| is_plain)?, profile))
     });
     let older = versions.filter(|(known, _)| *known <= version);
     older.max_by_key(|(known, _)| *known).map(|(_, profile)| profile)
-}
-
-/// `6.1.0-56-cloud-amd64` is 6 and 1.
-fn version(text: &str) -> Option<(u32, u32)> {
-    let mut numbers = text.split(|c: char| !c.is_ascii_digit()).map(str::parse);
-    Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
 }
 
 /// The parts, the parameters, the profiles and the exit codes.

@@ -4,7 +4,7 @@ use super::configuration::Configuration;
 use super::parameters::Parameters;
 use super::words::Words;
 use serde_json::Value;
-use table::{Evidence, Parameter, ParameterValue};
+use table::{Evidence, Parameter, ParameterValue, version};
 
 /// Parameters that Linux looks for in its command line by itself (`cmdline_find_option`, and the code that unpacks it), and passes on
 /// like those that it does not know.
@@ -145,12 +145,6 @@ fn versions(value: &ParameterValue, document: &Value) -> String {
         (None, Some(until)) => format!(" (Linux had it until {until})"),
         (None, None) => String::new(),
     }
-}
-
-/// `6.1.0-56-cloud-amd64` is 6 and 1.
-fn version(text: &str) -> Option<(u32, u32)> {
-    let mut numbers = text.split(|c: char| !c.is_ascii_digit()).map(str::parse);
-    Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
 }
 
 fn in_words(parameter: &Parameter, value: &ParameterValue, (field, why): (&str, &str)) -> String {
