@@ -126,19 +126,16 @@ impl<'a> Shared<'a> {
         let unit = unit_of(rows());
         let columns: &[Column] = if unit == Unit::Instructions { &COUNTS } else { &TIMED };
         let has = |column: &Column| figures.iter().any(|figures| figures.has(*column));
+        let known = open.iter().flat_map(|line| differences(line, verdicts)).flatten();
+        let reaches: Vec<f64> = known.map(|known| known.reach()).collect();
         Self {
             runs,
             columns: columns.iter().copied().filter(has).collect(),
             unit,
             units: (0..runs.len()).map(|run| unit_of(of_run(run))).collect(),
             costs: Logarithmic::of(rows().flat_map(extremes)),
-            differences: Relative::of(
-                open.iter().flat_map(|line| differences(line, verdicts)).flatten().map(|known| known.reach()),
-            ),
-            has_differences: open
-                .iter()
-                .flat_map(|line| differences(line, verdicts))
-                .any(|known| known.is_some()),
+            has_differences: !reaches.is_empty(),
+            differences: Relative::of(reaches.into_iter()),
             common: runs.iter().flat_map(|run| common(&run.document)).collect(),
             figures,
             verdicts,

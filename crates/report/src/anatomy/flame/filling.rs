@@ -5,7 +5,7 @@ use super::super::names::names;
 use super::super::words;
 use super::{CHARACTER, LEFT, LINE, WIDTH, px};
 use crate::plain::xml;
-use attribution::anatomy::{Document, Part};
+use attribution::anatomy::{Document, Part, PartCount};
 
 /// Colors that differ for those too who see no red, no green or no blue (seven of Paul Tol's scheme "light", which is made for dark text).
 const COLORS: [&str; 7] = ["#77aadd", "#ee8866", "#eedd88", "#ffaabb", "#99ddff", "#44bb99", "#bbcc33"];
@@ -42,6 +42,8 @@ pub(super) struct Swatch {
 
 /// The parts that are drawn, in lines from the height `at` on.
 pub(super) fn legend(document: &Document, is_drawn: impl Fn(Part) -> bool, at: &mut f64) -> Vec<Swatch> {
+    let parts = document.paths.iter().map(|path| path.anatomy.parts());
+    let paths: Vec<(String, Vec<PartCount>)> = names(document).into_iter().zip(parts).collect();
     let mut x = LEFT;
     let mut swatches = Vec::new();
     for part in Part::ALL.iter().copied().filter(|part| is_drawn(*part)) {
@@ -50,23 +52,21 @@ pub(super) fn legend(document: &Document, is_drawn: impl Fn(Part) -> bool, at: &
             (x, *at) = (LEFT, *at + LINE);
         }
         let (y, text_x, text_y) = (px(*at), px(x + 19.0), px(*at + 11.0));
-        swatches.push(Swatch { part, x: px(x), y, text_x, text_y, title: title(document, part) });
+        swatches.push(Swatch { part, x: px(x), y, text_x, text_y, title: title(&paths, part) });
         x += width;
     }
     *at += LINE + 4.0;
     swatches
 }
 
-fn count(path: &attribution::anatomy::Followed, part: Part) -> usize {
-    path.anatomy.instructions.iter().filter(|one| one.part == part).count()
-}
-
-fn title(document: &Document, part: Part) -> String {
-    let of_path = |(path, name): (&attribution::anatomy::Followed, String)| {
-        let name = if document.paths.len() > 1 { format!("{name}: ") } else { String::new() };
-        format!("{name}{}", words::instructions(count(path, part)))
+/// `paths`: what each is called where there are several, and its parts.
+fn title(paths: &[(String, Vec<PartCount>)], part: Part) -> String {
+    let of_path = |(name, parts): &(String, Vec<PartCount>)| {
+        let name = if paths.len() > 1 { format!("{name}: ") } else { String::new() };
+        let count = parts.iter().find(|one| one.part == part).map_or(0, |one| one.count);
+        format!("{name}{}", words::instructions(count))
     };
-    let counts: Vec<String> = document.paths.iter().zip(names(document)).map(of_path).collect();
+    let counts: Vec<String> = paths.iter().map(of_path).collect();
     xml(&format!("{}, {}. {}", part.name(), part.what(), counts.join("; ")))
 }
 
