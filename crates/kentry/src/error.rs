@@ -1,6 +1,6 @@
 //! What ends the command, and the exit code it ends with.
 
-use crate::exit::{EXEC_FAILED, STOPS_BISECTION};
+use crate::exit::{EXEC_FAILED, INTERRUPTED, STOPS_BISECTION};
 use nix::errno::Errno;
 use std::ffi::OsString;
 use std::io;
@@ -170,12 +170,6 @@ impl Error {
         }
     }
 }
-
-/// The exit code when the lab's guest did not finish its plan; what was measured is shown.
-pub const UNFINISHED: u8 = 4;
-
-/// The exit code after an interruption: 128 plus the number of SIGINT, as shells report it.
-pub const INTERRUPTED: u8 = 130;
 
 #[cfg(test)]
 mod tests {

@@ -1,8 +1,8 @@
 //! `kentry lab --exec`: a static program of one thread and without files as the lab's user program. It gets this command's
 //! standard input, and its output is passed through as it comes.
 
-use crate::error::{Error, INTERRUPTED};
-use crate::exit::EXEC_FAILED;
+use crate::error::Error;
+use crate::exit::{EXEC_FAILED, INTERRUPTED, NOT_FOUND, NOT_LOADED, SIGNALLED};
 use measure::lab::{Configuration, Configurations, Emulator, clock_lines, not_loaded, unsupported};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -15,13 +15,6 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
-
-/// The program cannot be loaded.
-pub(crate) const NOT_LOADED: u8 = 126;
-/// There is no such program.
-pub(crate) const NOT_FOUND: u8 = 127;
-/// Plus the number of the signal that ended the program.
-pub(crate) const SIGNALLED: u8 = 128;
 
 /// A guest has 256 MiB, in bytes.
 const LARGEST: u64 = 256 << 20;

@@ -30,14 +30,30 @@ pub const EXEC_STATUS: &[(&str, &str)] = &[
 /// The exit code of `compare --git-bisect` where there is no answer.
 pub const STOPS_BISECTION: u8 = 128;
 
-/// The exit code of `--exec` where kentry itself failed.
+/// The exit code when a guest did not finish its plan; what was measured is shown.
+pub const UNFINISHED: u8 = 4;
+
+/// The exit code after an interruption: 128 plus the number of SIGINT, as shells report it.
+pub const INTERRUPTED: u8 = 130;
+
+/// The exit code of `--exec` where kentry itself failed, or the time was up.
 pub const EXEC_FAILED: u8 = 125;
+
+/// The exit code of `--exec` where the program cannot be loaded.
+pub const NOT_LOADED: u8 = 126;
+
+/// The exit code of `--exec` where there is no such program.
+pub const NOT_FOUND: u8 = 127;
+
+/// The exit code of `--exec` where a signal ended the program, less the signal's number.
+pub const SIGNALLED: u8 = 128;
 
 /// The exit codes of every command, and those of this one.
 pub fn exit_status(more: &[(&str, &str)]) -> String {
     format!("Exit status:\n{}", codes(EXIT_STATUS.iter().chain(more)))
 }
 
+/// A line for each code.
 pub fn codes<'a>(all: impl IntoIterator<Item = &'a (&'a str, &'a str)>) -> String {
     all.into_iter().map(|(code, what)| format!("  {code:<7}  {what}\n")).collect()
 }

@@ -49,8 +49,7 @@ fn command() -> ExitCode {
     let result = match cli.command {
         None => measure::run(&cli.measure),
         Some(Command::Measure(args)) => measure::run(&args),
-        Some(Command::Lab(args)) if !args.exec.is_empty() => lab::execute(&args),
-        Some(Command::Lab(args)) => lab::measure(&args),
+        Some(Command::Lab(args)) => lab::run(&args),
         Some(Command::Linux(args)) => linux::run(&args),
         Some(Command::Anatomy(args)) => anatomy::run(&args),
         Some(Command::Bill(args)) => bill::run(&args),

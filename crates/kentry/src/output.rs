@@ -4,7 +4,6 @@ use crate::error::Error;
 use crate::os::{locale, standard};
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::unistd::geteuid;
-use report::Format;
 use runs::WholeFile;
 use std::fs::{File, Metadata, OpenOptions, Permissions};
 use std::io::{self, IsTerminal, Write};
@@ -79,14 +78,6 @@ impl Target {
     /// Whether it goes to a terminal, for a person to read.
     pub fn is_terminal(&self) -> bool {
         matches!(self, Target::Standard) && io::stdout().is_terminal()
-    }
-
-    /// Writes a report; text has no characters that the user's locale lacks.
-    ///
-    /// # Errors
-    /// As [`Target::write`].
-    pub fn write_report(self, format: Format, bytes: &[u8]) -> Result<(), Error> {
-        if format == Format::Text { self.write_text(bytes) } else { self.write(bytes) }
     }
 
     /// Writes text for a person, without characters that the user's locale lacks.

@@ -1,6 +1,7 @@
 //! `kentry reproduce`: from arguments to the exit code.
 
-use crate::error::{Error, INTERRUPTED};
+use crate::error::Error;
+use crate::exit::INTERRUPTED;
 use crate::linux::args::LINUX_SECONDS;
 use crate::messages::note;
 use crate::options::output::{Look, OutputArgs, formats};
@@ -70,12 +71,6 @@ const LOOPS_TIME: Duration = Duration::from_secs(30);
 /// The longest that the lab may take.
 const LAB_TIME: Duration = Duration::from_secs(60);
 
-impl ReproduceArgs {
-    fn look(&self) -> Look {
-        Look { verbose: self.verbose, ..Look::WHOLE }
-    }
-}
-
 /// Lists what was published, or reproduces one table.
 pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Error> {
     match args.table.as_deref().filter(|_| !args.list) {
@@ -86,7 +81,7 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Error> {
 
 fn list(args: &ReproduceArgs) -> Result<ExitCode, Error> {
     let write = |format, style: &Style| report::publications(Publications::get(), format, style);
-    args.to.open(Kind::LIST)?.write(args.look(), write)?;
+    args.to.open(Kind::LIST)?.write(Look::whole(args.verbose), write)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -111,7 +106,9 @@ fn reproduce(publication: &Publication, args: &ReproduceArgs) -> Result<ExitCode
         let guests = reproduction.lab.iter_mut().chain(&mut reproduction.guests);
         guests.for_each(|found| found.run = None);
     }
-    outputs.write(args.look(), |format, style| report::reproduction(&reproduction, format, style))?;
+    outputs.write(Look::whole(args.verbose), |format, style| {
+        report::reproduction(&reproduction, format, style)
+    })?;
     kept?;
     Ok(if interrupted { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
 }

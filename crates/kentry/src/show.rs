@@ -2,17 +2,22 @@
 
 use crate::error::Error;
 use crate::input::{KeptRuns, Saved};
-use crate::options::output::{Look, OutputArgs, formats};
+use crate::options::output::{ShowArgs, formats};
 use crate::options::rows::RowArgs;
 use clap::{Args, ValueHint};
-use report::{Format, Kind, Selection, Style};
+use report::{Format, Kind, Style};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use table::Table;
 
+/// `--all` and `--verbose` of whatever was saved.
+const ALL_SAVED: &str = "Show every row, not only those of the first screen; of an anatomy every instruction";
+const VERBOSE: &str = "Show more columns, the evidence for findings, and every row on a line of its own; of an anatomy its tree, \
+                       and in a listing addresses and bytes";
+
 /// Options of `show`.
 #[derive(Debug, Clone, Args)]
-#[command(mut_arg("format", formats(Kind::SAVED)))]
+#[command(mut_arg("format", formats(Kind::SAVED)), mut_arg("all", |arg| arg.help(ALL_SAVED)), mut_arg("verbose", |arg| arg.help(VERBOSE)))]
 pub struct ShowFileArgs {
     /// Runs by name, id, latest or latest~1 (the one before), or files that were saved with --output FILE.json, of `kentry bill`
     /// and `kentry anatomy` too; - is standard input
@@ -26,49 +31,38 @@ pub struct ShowFileArgs {
     pub recompute: bool,
     /// How to show it, and where
     #[command(flatten)]
-    pub to: OutputArgs,
-    /// Show every row, not only those of the first screen; of an anatomy every instruction
-    #[arg(short, long)]
-    pub all: bool,
-    /// Show more columns, the evidence for findings, and every row on a line of its own; of an anatomy its tree, and in a listing
-    /// addresses and bytes
-    #[arg(short, long)]
-    pub verbose: bool,
+    pub show: ShowArgs,
 }
 
 /// Renders saved documents, one after the other; what is no text for a person one at a time.
 pub fn run(args: &ShowFileArgs) -> Result<ExitCode, Error> {
-    let outputs = args.to.open(Kind::SAVED)?;
+    let outputs = args.show.to.open(Kind::SAVED)?;
     if let Some(format) = outputs.formats().find(|format| args.files.len() > 1 && !format.is_text()) {
         let what = if format == Format::Svg { "a picture" } else { format.name() };
         return Err(Error::Usage(format!("several documents can be shown as text alone, not as {what}")));
     }
     let kept = KeptRuns::default();
-    let saved = args.files.iter().map(|file| prepared(kept.saved(file)?, file, args));
-    let saved = saved.collect::<Result<Vec<_>, Error>>()?;
-    let look = args.look();
-    outputs.write(look, |format, style| {
-        let mut out = Vec::new();
-        for (file, saved) in args.files.iter().zip(&saved) {
-            if !out.is_empty() {
-                out.push(b'\n');
-            }
-            if args.files.len() > 1 {
-                out.extend(format!("{}:\n\n", report::plain_os(file.as_os_str())).into_bytes());
-            }
-            out.extend(rendered(saved, file, args, format, style)?);
+    let styles = outputs.styles(args.show.look(args.rows.are_named()));
+    let mut texts = vec![Vec::new(); styles.len()];
+    // One document at a time is in memory.
+    for file in &args.files {
+        let saved = prepared(kept.saved(file)?, file, args)?;
+        for (text, (format, style)) in texts.iter_mut().zip(&styles) {
+            text.extend(heading(file, args.files.len(), text.is_empty()));
+            text.extend(rendered(&saved, file, args, *format, style)?);
         }
-        Ok::<_, Error>(out)
-    })?;
+    }
+    outputs.write_each(&texts)?;
     Ok(ExitCode::SUCCESS)
 }
 
-impl ShowFileArgs {
-    fn look(&self) -> Look {
-        let is_whole = self.rows.are_named() || self.all || self.verbose;
-        let selection = if is_whole { Selection::All } else { Selection::FirstScreen };
-        Look { verbose: self.verbose, selection }
+/// What stands above a document: of several, its name, and a blank line above all but the first.
+fn heading(file: &Path, documents: usize, is_first: bool) -> Vec<u8> {
+    if documents < 2 {
+        return Vec::new();
     }
+    let blank = if is_first { "" } else { "\n" };
+    format!("{blank}{}:\n\n", report::plain_os(file.as_os_str())).into_bytes()
 }
 
 /// What was saved, as it is to be shown: recomputed, and with the rows that are named. Bills and anatomies have no such choice.
@@ -116,8 +110,8 @@ fn rendered(
         Saved::Anatomy(anatomy) => {
             // What is text for any document is, of this one, a listing with --all, and its tree with --verbose.
             let format = match format {
-                Format::Text if args.to.format.is_none() && args.all => Format::Listing,
-                Format::Text if args.to.format.is_none() && args.verbose => Format::Tree,
+                Format::Text if args.show.to.format.is_none() && args.show.all => Format::Listing,
+                Format::Text if args.show.to.format.is_none() && args.show.verbose => Format::Tree,
                 other => other,
             };
             report::anatomy(anatomy, format, style)?

@@ -67,7 +67,7 @@ pub struct Row<'a> {
 /// Keeps one of so many.
 struct Sieve {
     stride: usize,
-    /// RoundTaken since the beginning, kept or not.
+    /// Taken since the beginning, kept or not.
     taken: usize,
 }
 

@@ -4,7 +4,8 @@ pub mod args;
 mod paths;
 
 use crate::anatomy::args::AnatomyArgs;
-use crate::error::{Error, UNFINISHED};
+use crate::error::Error;
+use crate::exit::UNFINISHED;
 use crate::linux::machine::{self, LinuxMachine, accelerator};
 use crate::messages::note;
 use crate::options::output::Look;
@@ -45,8 +46,9 @@ pub fn run(args: &AnatomyArgs) -> Result<ExitCode, Error> {
     let outputs = args.to.open(Kind::ANATOMY)?;
     match document(args, &plan)? {
         Ok(document) => {
-            let look = Look { verbose: args.verbose, ..Look::WHOLE };
-            outputs.write(look, |format, style| report::anatomy(&document, format, style))?;
+            outputs.write(Look::whole(args.verbose), |format, style| {
+                report::anatomy(&document, format, style)
+            })?;
             Ok(ExitCode::SUCCESS)
         }
         Err(why) => {

@@ -4,7 +4,8 @@ pub mod args;
 mod listing;
 
 use crate::bill::args::{BILL_SECONDS, BillArgs, lab_plan};
-use crate::error::{Error, INTERRUPTED, UNFINISHED};
+use crate::error::Error;
+use crate::exit::{INTERRUPTED, UNFINISHED};
 use crate::lab::listing as path_listing;
 use crate::messages::note;
 use crate::options::output::Look;
@@ -58,8 +59,7 @@ pub fn run(args: &BillArgs) -> Result<ExitCode, Error> {
         bill.run = None;
         bill.there.iter_mut().filter(|_| args.here).for_each(|there| there.run = None);
     }
-    let look = Look { verbose: args.verbose, ..Look::WHOLE };
-    outputs.write(look, |format, style| report::bill(&bill, format, style))?;
+    outputs.write(Look::whole(args.verbose), |format, style| report::bill(&bill, format, style))?;
     kept?;
     end(&bill, &document, &interrupt)
 }

@@ -3,7 +3,7 @@
 use crate::compare::live::LiveArgs;
 use crate::error::Error;
 use crate::exit::{STOPS_BISECTION, codes};
-use crate::options::output::{OutputArgs, formats};
+use crate::options::output::{ShowArgs, formats};
 use crate::options::rows::RowArgs;
 use crate::options::values::one_of;
 use clap::{Args, ValueHint};
@@ -105,19 +105,18 @@ pub struct GateArgs {
     pub inconclusive: Option<Inconclusive>,
 }
 
+/// `--all` and `--verbose` of comparisons.
+const ALL_COMPARED: &str =
+    "Show every row, not only those of the first screen; with --live, measure every row, too";
+const VERBOSE: &str = "Show what each row's verdict rests on, and every row";
+
 /// How to show a comparison, and where.
 #[derive(Debug, Clone, Args)]
-#[command(mut_arg("format", formats(Kind::COMPARISON)))]
+#[command(mut_arg("format", formats(Kind::COMPARISON)), mut_arg("all", |arg| arg.help(ALL_COMPARED)), mut_arg("verbose", |arg| arg.help(VERBOSE)))]
 pub struct CompareShowArgs {
-    /// What it is written as
+    /// Its rows
     #[command(flatten)]
-    pub to: OutputArgs,
-    /// Show every row, not only those of the first screen; with --live, measure every row, too
-    #[arg(short, long)]
-    pub all: bool,
-    /// Show what each row's verdict rests on, and every row
-    #[arg(short, long)]
-    pub verbose: bool,
+    pub rows: ShowArgs,
     /// End as `git bisect run` expects: 125 if it is inconclusive, and 128 where there is no answer. It needs --fail-above or --fail-on
     #[arg(long, hide_short_help = true)]
     pub git_bisect: bool,
@@ -193,7 +192,7 @@ impl Ended {
 mod tests {
     use super::*;
     use crate::cli::{Cli, Command};
-    use crate::error::INTERRUPTED;
+    use crate::exit::INTERRUPTED;
     use clap::Parser;
 
     fn parse(words: &str) -> Result<CompareArgs, clap::Error> {

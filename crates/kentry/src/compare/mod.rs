@@ -10,7 +10,8 @@ mod sides;
 use crate::compare::args::{CompareArgs, Ended};
 use crate::compare::arm::ArmCommand;
 use crate::compare::sides::{Read, Sides};
-use crate::error::{Error, INTERRUPTED};
+use crate::error::Error;
+use crate::exit::INTERRUPTED;
 use crate::messages::note;
 use crate::options::output::{Look, Outputs};
 use crate::options::save::SaveArgs;
@@ -19,7 +20,7 @@ use crate::saving::Saving;
 use crate::this_machine::{drawn_seed, need_counter};
 use compare::{Comparison, GateAnswer, Run, SideRuns};
 use measure::arms::Arms;
-use report::{Kind, Selection};
+use report::Kind;
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
@@ -51,7 +52,7 @@ pub fn run(args: &CompareArgs) -> ExitCode {
 
 fn compare_runs(args: &CompareArgs) -> Result<Ended, Error> {
     args.measured.none_given()?;
-    let outputs = args.show.to.open(Kind::COMPARISON)?;
+    let outputs = args.show.rows.to.open(Kind::COMPARISON)?;
     gate_rules::not_contradictory(&args.settings().gate)?;
     let sides = match Sides::read(args)? {
         Read::Runs(sides) => sides,
@@ -82,8 +83,9 @@ fn compare_paths(
             return Ok(Ended::NotComparable);
         }
     };
-    let look = Look { verbose: args.show.verbose, ..Look::WHOLE };
-    outputs.write(look, |format, style| report::anatomy(&joined, format, style))?;
+    outputs.write(Look::whole(args.show.rows.verbose), |format, style| {
+        report::anatomy(&joined, format, style)
+    })?;
     Ok(Ended::Answered(GateAnswer::Pass))
 }
 
@@ -91,12 +93,12 @@ fn compare_paths(
 fn compare_live(args: &CompareArgs) -> Result<Ended, Error> {
     need_counter()?;
     let commands = args.live.iter().map(|text| ArmCommand::parse(text)).collect::<Result<Vec<_>, Error>>()?;
-    let plan = args.measured.plan(Table::get(), (&args.rows, args.show.all), drawn_seed())?;
+    let plan = args.measured.plan(Table::get(), (&args.rows, args.show.rows.all), drawn_seed())?;
     let gate = args.settings().gate;
     gate_rules::not_contradictory(&gate)?;
     let rows: Vec<_> = plan.rows.iter().map(|(entry, operation)| (&*entry.name, &*operation.name)).collect();
     gate_rules::name_rows(&gate, Some(Kernel::Linux), &rows)?;
-    let outputs = args.show.to.open(Kind::COMPARISON)?;
+    let outputs = args.show.rows.to.open(Kind::COMPARISON)?;
     let save = SaveArgs { no_save: args.measured.no_save, ..SaveArgs::default() };
     // That runs cannot be kept is said once.
     let savings = [Saving::prepare(&save, &mut note)?, Saving::prepare(&save, &mut |_| ())?];
@@ -138,10 +140,7 @@ fn given(arms: &Arms, commands: &[ArmCommand], place: usize, is_kept: bool) -> S
 
 /// Writes the comparison, and says how it ended.
 fn show(compared: &Comparison, args: &CompareArgs, outputs: Outputs) -> Result<Ended, Error> {
-    let is_whole = args.show.all || args.show.verbose;
-    let selection = if is_whole { Selection::All } else { Selection::FirstScreen };
-    let look = Look { verbose: args.show.verbose, selection };
-    outputs.write(look, |format, style| report::comparison(compared, format, style))?;
+    outputs.write(args.show.rows.look(false), |format, style| report::comparison(compared, format, style))?;
     if let Some(why) = report::refusal(compared) {
         note(&format!("{why}; --force compares them all the same"));
         return Ok(Ended::NotComparable);

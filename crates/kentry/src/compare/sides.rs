@@ -62,7 +62,7 @@ impl Sides {
         Ok(Read::Runs(Box::new(Sides { base, new, compared, kept })))
     }
 
-    /// KeptRuns runs of the sides' machines, the newest ones. A file that cannot be read is noted, and says nothing.
+    /// Kept runs of the sides' machines, the newest ones. A file that cannot be read is noted, and says nothing.
     pub fn history(&self, note: &mut dyn FnMut(&str)) -> Vec<Run> {
         History::new(&self.kept).of(&self.compared, note)
     }

@@ -1,6 +1,7 @@
 //! `kentry explain`: from arguments to the exit code.
 
-use crate::error::{Error, UNFINISHED};
+use crate::error::Error;
+use crate::exit::UNFINISHED;
 use crate::explain::ExplainArgs;
 use crate::messages::note;
 use crate::options::output::width;

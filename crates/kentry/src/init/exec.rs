@@ -1,7 +1,7 @@
 //! Runs a program of the archive, and tells what it writes and how it ends.
 
 use super::port;
-use crate::exec::{NOT_FOUND, NOT_LOADED};
+use crate::exit::{NOT_FOUND, NOT_LOADED};
 use nix::libc;
 use places::guest::{Exec, Exit, Frame, INPUT};
 use std::fs::File;

@@ -4,7 +4,7 @@ pub mod args;
 pub mod listing;
 
 use crate::error::Error;
-use crate::exec::{Output, Program, Refused, Running, run, standard_input};
+use crate::exec::{Output, Program, Refused, Running, standard_input};
 use crate::lab::args::LabArgs;
 use crate::measure::show;
 use crate::messages::note;
@@ -34,8 +34,11 @@ const LOOK_TIME: Duration = Duration::from_secs(1);
 const NO_FOOTPRINT: &str = "--footprint: here instructions are counted, and what an entry evicts costs time, but no instruction; it \
     needs KVM that runs the kernel natively (--accel kvm), or kentry measure on this Linux";
 
-/// Measures, prints the plan, or writes an image.
-pub fn measure(args: &LabArgs) -> Result<ExitCode, Error> {
+/// Measures, prints the plan or a path, writes an image, or runs a program.
+pub fn run(args: &LabArgs) -> Result<ExitCode, Error> {
+    if !args.exec.is_empty() {
+        return Ok(execute(args));
+    }
     if let Some(word) = &args.listing {
         return list(args, word);
     }
@@ -144,14 +147,14 @@ pub fn limits(options: &Options, interrupt: &Interrupt) -> places::lab::Limits {
 }
 
 /// Runs a program, and ends with its exit code.
-pub fn execute(args: &LabArgs) -> Result<ExitCode, Error> {
+fn execute(args: &LabArgs) -> ExitCode {
     let (mut standard, mut errors) = (std::io::stdout(), std::io::stderr());
     let mut output = Output { standard: &mut standard, errors: &mut errors, command: "kentry lab" };
     let code = exec(args, &mut output).unwrap_or_else(|refused| {
         output.say(&refused.why);
         refused.code
     });
-    Ok(ExitCode::from(code))
+    ExitCode::from(code)
 }
 
 fn exec(args: &LabArgs, output: &mut Output) -> Result<u8, Refused> {
@@ -173,5 +176,5 @@ fn exec(args: &LabArgs, output: &mut Output) -> Result<u8, Refused> {
         serves_exceptions: args.serve_exceptions,
         input: &input,
     };
-    run(&program, &emulator, &running, &limits, output)
+    crate::exec::run(&program, &emulator, &running, &limits, output)
 }

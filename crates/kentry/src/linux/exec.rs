@@ -1,8 +1,8 @@
 //! `kentry linux --exec` and `--shell`: a program of this machine, with its libraries, as the only program of a guest.
 
-use crate::error::{Error, INTERRUPTED, words};
-use crate::exec::{NOT_FOUND, NOT_LOADED, Output, Refused, SIGNALLED, standard_input, unwritable};
-use crate::exit::EXEC_FAILED;
+use crate::error::{Error, words};
+use crate::exec::{Output, Refused, standard_input, unwritable};
+use crate::exit::{EXEC_FAILED, INTERRUPTED, NOT_FOUND, NOT_LOADED, SIGNALLED};
 use crate::linux::args::LinuxArgs;
 use crate::linux::machine::{LinuxMachine, unread};
 use linux::Archive;

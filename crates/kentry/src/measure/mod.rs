@@ -1,8 +1,11 @@
 //! `kentry measure`: from arguments to the exit code.
 
+pub mod args;
+pub mod too_noisy;
+
 use crate::dry_run;
-use crate::error::{Error, INTERRUPTED, UNFINISHED};
-use crate::exit::NOISY;
+use crate::error::Error;
+use crate::exit::{INTERRUPTED, NOISY, UNFINISHED};
 use crate::measure::args::MeasureArgs;
 use crate::messages::note;
 use crate::options::output::{Look, Outputs, ShowArgs};
@@ -17,9 +20,7 @@ use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use table::Table;
 
-pub mod args;
-pub mod too_noisy;
-
+/// Measures this Linux, or prints the plan.
 pub fn run(args: &MeasureArgs) -> Result<ExitCode, Error> {
     need_counter()?;
     let plan = args.plan(Table::get(), drawn_seed())?;

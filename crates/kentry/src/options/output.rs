@@ -10,10 +10,11 @@ use std::path::{Path, PathBuf};
 /// Width of a table that is not written to a terminal, in columns.
 pub const WIDTH: usize = 100;
 
-/// What a result is written as, and where. A command's arguments say by [`formats`] of which kind the result is.
+/// What a result is written as, and where. A command whose results are not what a run is written as says so by [`formats`].
 #[derive(Debug, Clone, Args)]
+#[command(mut_arg("format", formats(Kind::RUN)))]
 pub struct OutputArgs {
-    /// How to show it
+    // Help and values are those of `formats`.
     #[arg(long, value_name = "FORMAT", value_parser = one_of(Kind::RUN.formats, Format::name))]
     pub format: Option<Format>,
     /// Write it to this file, whole or not at all, instead of standard output (-); may be given several times, for a format each
@@ -26,7 +27,6 @@ pub struct OutputArgs {
 
 /// How to show rows, and where.
 #[derive(Debug, Clone, Args)]
-#[command(mut_arg("format", formats(Kind::RUN)))]
 pub struct ShowArgs {
     /// What they are written as
     #[command(flatten)]
@@ -42,9 +42,10 @@ pub struct ShowArgs {
 impl ShowArgs {
     /// How rows look; `named` where the command line names them.
     pub fn look(&self, named: bool) -> Look {
-        let is_whole = named || self.all || self.verbose;
-        let selection = if is_whole { Selection::All } else { Selection::FirstScreen };
-        Look { verbose: self.verbose, selection }
+        if named || self.all || self.verbose {
+            return Look::whole(self.verbose);
+        }
+        Look { verbose: false, selection: Selection::FirstScreen }
     }
 }
 
@@ -68,8 +69,13 @@ pub struct Look {
 }
 
 impl Look {
-    /// Of a result that is always shown whole.
-    pub const WHOLE: Look = Look { verbose: false, selection: Selection::All };
+    /// Of a result that is always shown whole, with no more than is usual.
+    pub const WHOLE: Look = Look::whole(false);
+
+    /// Of a result that is shown whole.
+    pub const fn whole(verbose: bool) -> Look {
+        Look { verbose, selection: Selection::All }
+    }
 }
 
 impl OutputArgs {
@@ -117,10 +123,16 @@ impl OutputArgs {
 }
 
 /// A file, or standard output, that is open for a result.
-pub struct Output {
+struct Output {
     target: Target,
     format: Format,
     color: Color,
+}
+
+impl Output {
+    fn write(self, bytes: &[u8]) -> Result<(), Error> {
+        if self.format.is_text() { self.target.write_text(bytes) } else { self.target.write(bytes) }
+    }
 }
 
 /// All that a result is written to.
@@ -151,13 +163,28 @@ impl Outputs {
         look: Look,
         mut render: impl FnMut(Format, &Style) -> Result<Vec<u8>, E>,
     ) -> Result<(), Error> {
-        for Output { target, format, color } in self.0 {
-            let Look { verbose, selection } = look;
-            let style = Style { color: color.is_meant(&target), width: width(&target), verbose, selection };
-            let bytes = render(format, &style).map_err(Into::into)?;
-            if format.is_text() { target.write_text(&bytes)? } else { target.write(&bytes)? }
+        let styles = self.styles(look);
+        for (output, (format, style)) in self.0.into_iter().zip(styles) {
+            output.write(&render(format, &style).map_err(Into::into)?)?;
         }
         Ok(())
+    }
+
+    /// How a result is rendered for each: what [`Outputs::write_each`] is given then.
+    pub fn styles(&self, look: Look) -> Vec<(Format, Style)> {
+        let Look { verbose, selection } = look;
+        let style = |Output { target, format, color }: &Output| {
+            (*format, Style { color: color.is_meant(target), width: width(target), verbose, selection })
+        };
+        self.0.iter().map(style).collect()
+    }
+
+    /// Writes a result that was rendered for each.
+    ///
+    /// # Errors
+    /// As [`Outputs::write`].
+    pub fn write_each(self, rendered: &[Vec<u8>]) -> Result<(), Error> {
+        self.0.into_iter().zip(rendered).try_for_each(|(output, bytes)| output.write(bytes))
     }
 }
 

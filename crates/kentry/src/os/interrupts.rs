@@ -3,7 +3,7 @@
 //! They are noted from the first line of `main` on, before anything is started that would be left behind. A command that measures looks
 //! at the note, shows what it has, and ends what it has started. One that does not measure ends at once, as any program does.
 
-use crate::error::INTERRUPTED;
+use crate::exit::INTERRUPTED;
 use nix::sys::signal::{SigHandler, Signal, signal};
 use places::host::Interrupt;
 use signal_hook::low_level;
