@@ -3,7 +3,7 @@
 #
 #	scripts/test.sh			every test
 #	scripts/test.sh STAGE...	these alone: unit, lab, guests, slow
-#	scripts/test.sh quick		those of the inner loop: without the release build, emulators, fuzzing, long simulations
+#	scripts/test.sh quick		those of the inner loop: without the release build, the lab, fuzzing, long simulations
 #
 # A Rust test that lacks something here prints `skipped NAME: why` and returns; it counts as skipped, not as passed.
 set -uo pipefail
@@ -119,7 +119,7 @@ lab() {
 	beside "the lab" cargo test --locked -p places --test lab --no-fail-fast
 }
 
-# The lab's tests boot emulators, and those of lab_cli do too where there are any.
+# Without the lab's tests, each of which boots an emulator; some of kentry's boot one too, where there is one.
 quick() {
 	step "format" cargo fmt --all --check
 	step "clippy" scripts/lint.sh clippy

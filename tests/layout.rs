@@ -1,5 +1,5 @@
 //! The repository against the table: every row has its files, no file lacks its row, no stage of the pipeline knows a later
-//! one, and no two modules of a crate know each other in a circle.
+//! one, and no two top-level modules of a crate know each other in a circle.
 #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
 mod modules;

@@ -188,7 +188,8 @@ fn what_does_not_exist_is_said_with_the_nearest_name() {
     assert!(error.contains("did you mean gettimeofday-4.14?") && error.contains("--list"), "{error}");
     assert!(!complaint(&["reproduce", "zzz"]).contains("did you mean"));
     assert!(complaint(&["reproduce"]).contains("<NAME>"));
-    assert!(complaint(&["reproduce", "--list", "--format", "svg"]).contains("a list is no picture"));
+    let no_picture = "--format svg: a list is written as text, json, csv or markdown";
+    assert!(complaint(&["reproduce", "--list", "--format", "svg"]).contains(no_picture));
     assert!(complaint(&["reproduce", "l4re-null", "--output", "r.html"]).contains("kentry report"));
     assert!(complaint(&["reproduce", "--list", "l4re-null"]).contains("cannot be used with"));
     assert!(

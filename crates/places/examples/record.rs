@@ -1,6 +1,6 @@
 //! Records probe runs on both kinds of minutes, to be played again by the tests of the statistics:
 //!
-//!     cargo run --release -p host --example record -- FILE RUNS SECONDS [BLOCKS]
+//!     cargo run --release -p places --example record -- FILE RUNS SECONDS [BLOCKS]
 //!
 //! The rows of [`ROWS`] take turns on all CPUs that this process may use; the runs are spread evenly over the time.
 #![allow(clippy::unwrap_used)] // a developer's tool: what fails, fails loudly

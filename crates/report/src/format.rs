@@ -182,11 +182,21 @@ impl Kind {
             (_, [usual, ..]) => Some(format!(".{usual}")),
             (_, []) => None,
         };
-        let words: Vec<String> = self.formats.iter().filter_map(word).collect();
-        match words.split_last() {
-            Some((last, before)) if !before.is_empty() => format!("{} and {last}", before.join(", ")),
-            _ => words.concat(),
-        }
+        enumerated(&self.formats.iter().filter_map(word).collect::<Vec<_>>(), "and")
+    }
+
+    /// The names of its formats, in words: `text, json, csv or markdown`.
+    pub fn names(&self) -> String {
+        let names = self.formats.iter().map(|format| format.name().to_owned());
+        enumerated(&names.collect::<Vec<_>>(), "or")
+    }
+}
+
+/// With commas, and this word before the last.
+fn enumerated(words: &[String], before_last: &str) -> String {
+    match words.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} {before_last} {last}", others.join(", ")),
+        _ => words.concat(),
     }
 }
 
@@ -223,6 +233,8 @@ mod tests {
         assert_eq!(Kind::RUN.in_words(), "text, .json, .csv and .md");
         assert_eq!(Kind::ANATOMY.in_words(), "text, .json, .csv, .md, .svg and .folded");
         assert_eq!(Kind::PAGE.in_words(), ".html");
+        assert_eq!(Kind::RUN.names(), "text, json, csv or markdown");
+        assert_eq!([Kind::PLAN.names(), Kind::PAGE.names()], ["text or json", "html"]);
         assert!(Kind::SAVED.is_written_in(Format::Tree) && !Kind::RUN.is_written_in(Format::Tree));
     }
 

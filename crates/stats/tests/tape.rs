@@ -1,6 +1,6 @@
 //! A noisy minute of a real machine, played again: what the statistics make of it is what its own long quiet stretches show.
 //!
-//! `noisy-minute.tape` was recorded by crates/host/examples/record.rs in a virtual machine on Sapphire Rapids whose sibling
+//! `noisy-minute.tape` was recorded by crates/places/examples/record.rs in a virtual machine on Sapphire Rapids whose sibling
 //! hyperthreads belong to other guests: seven rows in turn on both CPUs, of whose blocks about a third is quiet.
 #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 

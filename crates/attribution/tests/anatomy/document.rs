@@ -1,7 +1,6 @@
 //! Counts, differences and documents of paths that real kernels executed.
 
 use crate::common::{Recorded, count};
-#[allow(dead_code, reason = "what tests/parts.rs needs")]
 use attribution::anatomy::{
     Anatomy, Beside, BootedConfiguration, Difference, Document, Followed, Function, Part, SCHEMA, Verdict,
     load,

@@ -3,7 +3,7 @@
 
 use crate::common::{Sweep, cost, empty, plan, row, sweeps};
 use attribution::bill::{Bill, Plan};
-use document::{Machine as Place, Row};
+use document::Row;
 use environment::LabLayout;
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
@@ -63,7 +63,7 @@ fn bill(plan: &Plan, seed: u64, model: &Model) -> Bill {
     let interrupts = Interrupts::of(all.iter().copied(), clock);
     let layouts = begun.iter().zip(sweeps());
     let layouts = layouts.map(|(at, sweep)| LabLayout { at_ms: at * 1e3, number: sweep.layout as u64 + 1 });
-    let mut document = empty(Place::QemuKvm, layouts.collect());
+    let mut document = empty(document::Machine::QemuKvm, layouts.collect());
     for (configuration, rounds) in plan.configurations.iter().zip(&rounds) {
         let tabulated = tabulate(rounds, |_| Some(&reference), interrupts.as_ref());
         let (rounds, core_cycles) = (tabulated.lines, Some(cost(0.0)));

@@ -1,6 +1,6 @@
 //! The guest's side of following: before each row is used once more, whoever follows is told which.
 
-use super::measure::{PARENT, ROUND_TIME};
+use super::{PARENT, ROUND_TIME};
 use crate::this_machine::executor;
 use document::{Document, Outcome};
 use measure::TableRow;

@@ -1,6 +1,6 @@
 //! What a guest measures: its own kernel, as the command measures any Linux that it runs on.
 
-use super::{facts, follow, port, symbols};
+use super::{PARENT, ROUND_TIME, facts, follow, port, symbols};
 use crate::this_machine::{ThisMachine, executor, here};
 use document::Document;
 use measure::{CountedPlan, CountedSetup, CpuChoice, HostPlan, Setup, TableRow};
@@ -8,13 +8,6 @@ use places::guest::{Frame, Work};
 use places::host::{Interrupt, Priority};
 use std::time::Duration;
 use table::{Kernel, Table};
-
-/// A probe that runs longer is considered hung. Where instructions are counted, that is 500 million of them, or
-/// 2000 million where each takes a nanosecond by the guest's clock.
-pub const ROUND_TIME: Duration = Duration::from_secs(2);
-
-/// The process id that getppid answers to a probe: this program's.
-pub const PARENT: u64 = 1;
 
 /// What the kernel executes first when its timer interrupts (arch/x86/include/asm/idtentry.h).
 const TIMER: &str = "asm_sysvec_apic_timer_interrupt";

@@ -14,9 +14,17 @@ mod symbols;
 
 use places::guest::{Frame, Hello, WORK, Work};
 use std::path::Path;
+use std::time::Duration;
 
 /// What the kernel itself gives to its first program: `argv_init` and `envp_init` in init/main.c.
 const ENVIRONMENT: [&str; 2] = ["HOME", "TERM"];
+
+/// A probe that runs longer is considered hung. Where instructions are counted, that is 500 million of them, or
+/// 2000 million where each takes a nanosecond by the guest's clock.
+const ROUND_TIME: Duration = Duration::from_secs(2);
+
+/// The process id that getppid answers to a probe: this program's.
+const PARENT: u64 = 1;
 
 /// Whether this process is a guest's first program.
 pub fn is_meant() -> bool {

@@ -117,8 +117,7 @@ impl OutputArgs {
         if kind.is_written_in(asked) {
             return Ok(asked);
         }
-        let words = kind.formats.iter().map(|format| format.name()).collect::<Vec<_>>().join(" or ");
-        Err(Error::Usage(format!("--format {asked}: {} is written as {words}", kind.name)))
+        Err(Error::Usage(format!("--format {asked}: {} is written as {}", kind.name, kind.names())))
     }
 }
 

@@ -3,7 +3,8 @@
 use super::GuestPlan;
 use super::configuration::Configuration;
 use super::machine::{Kernel, Machine, Request};
-use super::outcomes::{BootOutcomes, Turn};
+use super::outcomes::BootOutcomes;
+use super::turn::Turn;
 use crate::conclude::{id, milliseconds, with_findings};
 use crate::{Error, Probes};
 use document::{Counter, Document, Measurement, Outcome, Place, Row};

@@ -1,6 +1,6 @@
 //! The rows of one configuration, from what its boots wrote.
 
-use super::outcomes::Turn;
+use super::turn::Turn;
 use crate::TableRow;
 use document::{Counter, Document, Outcome, Rings, Row, Samples, Timing};
 use places::guest::{Booted, Trouble};

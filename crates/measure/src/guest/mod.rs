@@ -11,6 +11,7 @@ mod merge;
 mod outcomes;
 mod parameters;
 mod plan;
+mod turn;
 mod words;
 
 pub use configuration::{Configuration, Label};

@@ -2,49 +2,18 @@
 
 use super::configuration::Configuration;
 use super::merge::Answered;
+use super::turn::Turn;
 use super::{evidence, merge};
 use crate::TableRow;
-use crate::conclude::milliseconds;
 use document::{Counter, Document, Outcome, Row};
-use environment::GuestBoot;
-use places::guest::{Booted, Kind, Trouble};
+use places::guest::{Kind, Trouble};
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 /// The lines of a guest's console that a document keeps where something went wrong.
 const LAST_LINES: usize = 10;
 
 /// The longest line of these, in characters.
 const LONGEST_LINE: usize = 200;
-
-/// A boot in its turn.
-pub struct Turn {
-    /// Its number among the boots of its configuration, from 1 on.
-    pub number: u64,
-    /// What its order of rounds was drawn from.
-    pub seed: u64,
-    /// When it began, since the measurement did.
-    pub began: Duration,
-    /// What became of it.
-    pub booted: Booted,
-}
-
-impl Turn {
-    /// The time from starting the emulator to the guest's first record.
-    pub fn boot_time(&self) -> Duration {
-        self.booted.first_frame.unwrap_or_default()
-    }
-
-    /// When the guest's first record came, in milliseconds of the measurement. The guest's own times count from there.
-    pub fn at_ms(&self) -> f64 {
-        milliseconds(self.began + self.boot_time())
-    }
-
-    /// As a document has it.
-    pub fn described(&self) -> GuestBoot {
-        GuestBoot { at_ms: self.at_ms(), seed: self.seed, cpu: None }
-    }
-}
 
 /// What the boots of one configuration came to.
 pub struct BootOutcomes<'b> {
@@ -224,6 +193,8 @@ fn last_lines(console: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use places::guest::Booted;
+    use std::time::Duration;
 
     #[test]
     fn rounds_of_a_guest_stood_before_its_boot_was_over() {

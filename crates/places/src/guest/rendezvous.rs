@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_meeting_is_what_its_arguments_say() {
+    fn a_rendezvous_is_what_its_arguments_say() {
         for rendezvous in [
             Rendezvous::Row(0, 7),
             Rendezvous::Row(u16::MAX, 1),
