@@ -55,6 +55,7 @@ pub enum Command {
     #[command(args_conflicts_with_subcommands = true, after_help = MORE, after_long_help = exit_status(&[]))]
     Runs(RunsArgs),
     /// Show kept runs, saved documents, bills or anatomies, in any format
+    #[command(after_help = MORE, after_long_help = exit_status(&[]))]
     Show(ShowFileArgs),
     /// Measure here what somebody has published, as its author did and as kentry does, side by side
     #[command(after_help = MORE, after_long_help = exit_status(&[]))]
@@ -66,9 +67,11 @@ pub enum Command {
     #[command(after_help = MORE, after_long_help = exit_status(&[]))]
     Report(ReportArgs),
     /// List the entries of Linux and their operations; with --lab those of the lab, its switches and its profiles
+    #[command(after_help = MORE, after_long_help = exit_status(&[]))]
     List(ListArgs),
     /// Explain an entry (history, hardware, Linux, registers, return), an operation, a switch of the lab, a profile or a part of
     /// an anatomy
+    #[command(after_help = MORE, after_long_help = exit_status(&[]))]
     Explain(ExplainArgs),
     /// Print a completion script for a shell
     Completions {

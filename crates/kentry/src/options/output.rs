@@ -105,8 +105,10 @@ impl OutputArgs {
     fn format_of(&self, path: &Path, kind: Kind) -> Result<Format, Error> {
         let of_file = Format::of_file(path);
         if let Some(other) = of_file.filter(|format| !kind.is_written_in(*format)) {
+            // A plan is asked of the command that makes the result.
             let (path, makes) = (report::plain_os(path.as_os_str()), other.made_by());
-            let hint = if makes.is_empty() { String::new() } else { format!("; {makes}") };
+            let is_elsewhere = kind != Kind::PLAN && !makes.is_empty();
+            let hint = if is_elsewhere { format!("; {makes}") } else { String::new() };
             return Err(Error::Usage(format!(
                 "--output {path}: {} is written as {}{hint}",
                 kind.name,
@@ -248,6 +250,7 @@ mod tests {
                 .ends_with("; `kentry bill`, `kentry anatomy` and `kentry reproduce` make pictures")
         );
         assert!(why("r.json", Kind::PAGE).ends_with("a page is written as .html"));
+        assert!(why("q.svg", Kind::PLAN).ends_with("q.svg: a plan is written as text and .json"));
         let plan = format(Some(Format::Csv), "-", Kind::PLAN).unwrap_err();
         assert_eq!(plan, "--format csv: a plan is written as text or json");
     }
