@@ -1,5 +1,6 @@
-//! The C compiler that `CC` names, or the system's.
+//! The C compiler that `CC` names, or the system's; and how what it made is packed.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -46,4 +47,17 @@ pub fn sources(folder: &Path) -> Vec<PathBuf> {
 pub fn run(command: &mut Command) {
     let status = command.status().unwrap_or_else(|e| panic!("{command:?}: {e}"));
     assert!(status.success(), "{command:?}: {status}");
+}
+
+/// Writes `FILE.z`, the file in zlib's format, beside it: that is what the command carries (`src/packed.rs`).
+///
+/// # Panics
+/// When the file cannot be read, or the other not be written.
+pub fn pack(file: &Path) {
+    let bytes = std::fs::read(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::best());
+    let packed = encoder.write_all(&bytes).and_then(|()| encoder.finish());
+    let target = file.with_extension("z");
+    let written = packed.and_then(|packed| std::fs::write(&target, packed));
+    written.unwrap_or_else(|error| panic!("{}: {error}", target.display()));
 }

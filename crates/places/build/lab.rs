@@ -146,6 +146,7 @@ impl Build {
         run(command.arg("-o").arg(&kernel));
         let wrong = check_paths(&kernel);
         assert!(wrong.is_empty(), "the kernel's paths (lab/entry/path.inc):\n{}", wrong.join("\n"));
+        compile::pack(&kernel);
     }
 
     /// What the kernel is compiled with, a word in each line: tests compile it again, with a log (tests/lab/logged.rs).

@@ -1,6 +1,6 @@
 //! The probes.
 
-use crate::compile::{compiler, run, sources};
+use crate::compile::{compiler, pack, run, sources};
 use std::path::{Path, PathBuf};
 use table::freestanding::{FREESTANDING, KERNEL_HEADERS};
 use table::{Probe, Table, header, source};
@@ -40,7 +40,9 @@ fn build_one(probe: Probe, root: &Path, out: &Path) {
     } else {
         command.arg("-static");
     }
-    run(command.arg("-o").arg(out.join(probe.name())));
+    let file = out.join(probe.name());
+    run(command.arg("-o").arg(&file));
+    pack(&file);
 }
 
 /// Writes the assembler files of the rows that say all of one; their paths.

@@ -5,4 +5,5 @@ pub mod emulator;
 pub mod guest;
 pub mod host;
 pub mod lab;
+mod packed;
 pub mod probes;
