@@ -1,12 +1,8 @@
 //! `kentry anatomy` on a kernel that is here, and on a command line that asks for what is not.
 
-#![allow(clippy::unwrap_used, reason = "a failing unwrap is a failing test")]
-
-mod qemu;
-mod skipped;
-
+use crate::qemu;
+use crate::skipped::skipped;
 use attribution::anatomy::{Difference, Document, Part, load};
-use skipped::skipped;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 

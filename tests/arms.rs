@@ -1,5 +1,4 @@
 //! Arms that are measured in turns, on simulated machines, whose true costs are known.
-#![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
 use document::{Document, Identity, Outcome, Timing};
 use environment::{CoreType, Environment};

@@ -1,9 +1,6 @@
 //! `kentry bill`, run as users run it: in QEMU's emulation, where instructions are counted.
-#![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
-mod qemu;
-mod skipped;
-
+use crate::qemu;
 use attribution::bill::{Bill, State};
 use std::process::{Command, Output};
 use table::Table;

@@ -1,9 +1,6 @@
 //! What is shown of bills: formats, saved bills, listings. Figures are tested elsewhere.
-#![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
-mod qemu;
-mod skipped;
-
+use crate::qemu;
 use std::process::{Command, Output};
 use table::Table;
 use tempfile::TempDir;

@@ -1,11 +1,7 @@
 //! `kentry bill` where time is measured, with guests that are shell scripts: what they play is what probes write on a simulated core, on
 //! which each step has a known cost, the clock of each boot differs, and each layout makes configurations dearer by chance.
-#![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
-mod bytes;
-mod executable;
-mod tapes;
-
+use crate::tapes::{BOOT, LONG, NEXT_BOOT, Tape, guest, limits, request, simulated};
 use attribution::bill::{Bill, Plan, Processor, State};
 use kentry::bill::args::{BillArgs, lab_plan};
 use kentry::cli::{Cli, Command};
@@ -19,7 +15,6 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 use std::time::Duration;
 use table::Table;
-use tapes::{BOOT, LONG, NEXT_BOOT, Tape, guest, limits, request, simulated};
 use tempfile::TempDir;
 
 /// What the crossing costs, what an empty service costs beyond it, and each step; in core cycles.

@@ -1,12 +1,8 @@
 //! The command on the machine that runs the tests, however noisy that is: outcomes and shapes. Figures are checked on simulated
 //! machines (`pipeline.rs`).
-#![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
-mod tampered;
-
-mod skipped;
-
-use skipped::skipped;
+use crate::skipped::skipped;
+use crate::tampered::tampered;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -14,7 +10,6 @@ use std::process::{Command, Output};
 use std::sync::LazyLock;
 use table::special::FIRST_SCREEN;
 use table::{Kernel, Table};
-use tampered::tampered;
 
 fn kentry(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_kentry")).args(arguments).output().unwrap()

@@ -1,16 +1,12 @@
 //! `kentry compare` as it is called, on runs of simulated machines, whose true costs are known: names, formats, gates and exit codes.
-#![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
-mod simulated;
-mod skipped;
-
+use crate::simulated::{Case, Ids, cost, ids, quiet};
+use crate::skipped::skipped;
 use compare::{Comparison, Verdict};
 use document::Document;
 use runs::Store;
 use serde_json::{Value, json};
-use simulated::{Case, Ids, cost, ids, quiet};
 use simulator::Subject;
-use skipped::skipped;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,5 @@
 //! What is between two clock reads is what the table says: a macro that swallowed the instruction, or a compiler that
 //! moved it, would also print a plausible number.
-#![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
 use iced_x86::{
     Code, Decoder, DecoderOptions, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register,

@@ -3,8 +3,6 @@
 //! The entry is one of the test's own (`tests/footprint`), which throws so many lines out of the caches by `clflush`. A load from
 //! memory takes so much longer than one from a cache that noise does not hide how many there were.
 
-#![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use table::{Probe, Table, header};

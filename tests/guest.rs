@@ -1,10 +1,8 @@
 //! Boots a Linux in QEMU with kentry as its first program. Which kernel: `KENTRY_KERNEL` names its file, or it is the newest in
 //! `target/guest`; without one these tests are skipped.
-#![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
-mod qemu;
-mod skipped;
-
+use crate::qemu;
+use crate::skipped::skipped;
 use document::{Document, Outcome};
 use iced_x86::FlowControl;
 use linux::Kernel;
@@ -12,7 +10,6 @@ use places::guest::{
     Accelerator, Boot, Booted, Exec, Exit, Interrupt, Limits, Machine, ProgramOutput, Trouble, Work,
 };
 use record::trace::{Executed, Trace};
-use skipped::skipped;
 use std::path::Path;
 use std::sync::LazyLock;
 use std::time::Duration;

@@ -1,12 +1,8 @@
 //! `kentry lab` as it is called: arguments, exit codes and messages, with a script in QEMU's place; and with QEMU itself,
 //! where that is installed.
-#![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
-mod bytes;
-mod qemu;
-mod skipped;
-
-use bytes::{configuration, defaults, record, words};
+use crate::bytes::{configuration, defaults, record, words};
+use crate::qemu;
 use record::abi;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;

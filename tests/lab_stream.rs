@@ -1,12 +1,8 @@
 //! `kentry lab` with guests that are shell scripts: whatever comes over the serial line, the measurement ends, and what
 //! was whole before the damage keeps its figures.
-#![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
-mod bytes;
-mod executable;
-mod tapes;
-
-use bytes::{record, words};
+use crate::bytes::{record, words};
+use crate::tapes::{BOOT, LONG, NEXT_BOOT, Tape, guest, limits, request, simulated, ticks};
 use document::{Document, Outcome, Timing};
 use kentry::cli::{Cli, Command};
 use kentry::error::Error;
@@ -20,7 +16,6 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use table::Table;
-use tapes::{BOOT, LONG, NEXT_BOOT, Tape, guest, limits, request, simulated, ticks};
 use tempfile::TempDir;
 
 /// What a probe writes whose entry costs so many ticks.

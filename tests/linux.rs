@@ -1,12 +1,9 @@
 //! `kentry linux` as it is called: what is wrong with a command line or with this machine, in one sentence; and with a real kernel, where
 //! there is one (`KENTRY_KERNEL`, or target/guest/vmlinuz*).
-#![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
-mod qemu;
-mod skipped;
-
+use crate::qemu;
+use crate::skipped::skipped;
 use document::{Document, Outcome, Row};
-use skipped::skipped;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -1,8 +1,6 @@
 //! Arms under real commands, on the machine that runs the tests, however noisy that is: outcomes, words and shapes.
-#![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
-mod skipped;
-
+use crate::skipped::skipped;
 use document::{Document, Outcome, Row};
 use kentry::compare::arm::ArmCommand;
 use kentry::compare::live;
@@ -10,7 +8,6 @@ use kentry::error::Error;
 use measure::arms::Arms;
 use measure::{CpuChoice, HostPlan, Probes, select};
 use places::host::Interrupt;
-use skipped::skipped;
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};

@@ -1,20 +1,15 @@
 //! Plain loops of calls (MODE_LOOP) by the real probe: they count what they were asked for, agree with the probe's own samples
 //! within what any noise allows, and check before they time.
 
-#![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
-
-mod asked;
-mod skipped;
-
-use asked::{cpu, host, verdict};
+use crate::asked::{cpu, host, request, verdict};
+use crate::skipped::skipped;
 use places::host::Executor;
 use record::{Failure, LoopRequest, Payload, Request, Sample, abi};
-use skipped::skipped;
 use table::Probe;
 
 /// The row, and so many loops of calls through it.
 fn loops(entry: &str, operation: &str) -> (Probe, LoopRequest) {
-    let (probe, Request { entry, operation, parent, cpu, .. }) = asked::request(entry, operation);
+    let (probe, Request { entry, operation, parent, cpu, .. }) = request(entry, operation);
     let (calls, repetitions, clock) = (100, 200, abi::LOOP_CLOCK_TSC);
     (probe, LoopRequest { entry, operation, calls, repetitions, clock, parent, cpu })
 }

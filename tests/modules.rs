@@ -1,20 +1,62 @@
-//! Which top-level modules of a crate know which, by the text of its files. What `lib.rs` and `main.rs` know does not count: they know
-//! all. Text is as rustfmt leaves it.
+//! Which modules of a crate know which, by its files. Of every folder of modules, those in it must not know each other in a circle; what
+//! holds them (`lib.rs`, `main.rs`, `mod.rs`) knows them all, and gives them names of its own, which count as those whom they are of.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use syn::visit::{self, Visit};
+use syn::{Attribute, Item, ItemMod, ItemUse, Macro, UseTree};
 
-/// Of each module, the others that it names.
-type Known = BTreeMap<String, BTreeSet<String>>;
+/// A module, or an item in one: names from the crate's root on.
+type Names = Vec<String>;
 
-/// The circles of a crate's modules, each written `a → b → a`, by its files: paths below `src`, and what is in them.
+/// Of each module of a folder, the others in it that it names.
+type Known<'f> = BTreeMap<&'f str, BTreeSet<&'f str>>;
+
+/// The circles of a crate's modules, each written `folder::a → b → a`, by its files: paths below `src`, and what is in them.
 pub fn circles(files: &[(PathBuf, String)]) -> Vec<String> {
-    let known = known(files);
-    let circles = known.keys().filter_map(|module| circle(&known, module));
+    let mut found = Found::default();
+    found.modules.insert(Names::new());
+    for (path, text) in files {
+        let file = syn::parse_file(text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        found.module = module(path);
+        found.modules.insert(found.module.clone());
+        found.visit_file(&file);
+    }
+    let known = found.modules.iter().map(|folder| (folder, known(&found, folder)));
+    known.flat_map(|(folder, known)| of_folder(folder, &known)).collect()
+}
+
+/// The module whose file this is; none of its names for the root.
+fn module(path: &Path) -> Names {
+    let stem = path.with_extension("");
+    let mut names: Names = stem.iter().map(|name| name.to_string_lossy().into_owned()).collect();
+    if names.last().is_some_and(|last| ["lib", "main", "mod"].contains(&last.as_str())) {
+        names.pop();
+    }
+    names
+}
+
+fn known<'f>(found: &'f Found, folder: &Names) -> Known<'f> {
+    let below = |names: &'f Names| names.strip_prefix(folder.as_slice())?.first().map(String::as_str);
+    let mut known = Known::new();
+    for (from, named) in &found.named {
+        let Some(owner) = found.owner(named) else { continue };
+        if let (Some(one), Some(other)) = (below(from), below(owner))
+            && one != other
+        {
+            known.entry(one).or_default().insert(other);
+        }
+    }
+    known
+}
+
+fn of_folder(folder: &Names, known: &Known) -> Vec<String> {
+    let circles = known.keys().filter_map(|module| circle(known, module));
     // Each of its modules finds it.
     let by_modules: BTreeMap<BTreeSet<&str>, Vec<&str>> =
         circles.map(|circle| (circle.iter().copied().collect(), circle)).rev().collect();
-    by_modules.into_values().map(|circle| circle.join(" → ")).collect()
+    let place = folder.iter().map(|name| format!("{name}::")).collect::<String>();
+    by_modules.into_values().map(|circle| format!("{place}{}", circle.join(" → "))).collect()
 }
 
 /// The shortest way from a module back to itself.
@@ -24,9 +66,9 @@ fn circle<'k>(known: &'k Known, start: &'k str) -> Option<Vec<&'k str>> {
     while !ways.is_empty() {
         let mut longer = Vec::new();
         for way in ways {
-            for next in known.get(*way.last()?).into_iter().flatten() {
-                let further = [way.as_slice(), &[next.as_str()]].concat();
-                if next == start {
+            for next in known.get(way.last()?).into_iter().flatten() {
+                let further = [way.as_slice(), &[*next]].concat();
+                if *next == start {
                     return Some(further);
                 }
                 if seen.insert(next) {
@@ -39,104 +81,142 @@ fn circle<'k>(known: &'k Known, start: &'k str) -> Option<Vec<&'k str>> {
     None
 }
 
-fn known(files: &[(PathBuf, String)]) -> Known {
-    let code: Vec<(&Path, String)> = files.iter().map(|(path, text)| (path.as_path(), code(text))).collect();
-    let names: BTreeSet<String> = code.iter().filter_map(|(path, _)| module(path)).collect();
-    let root = code.iter().find(|(path, _)| *path == Path::new("lib.rs"));
-    let reexported = root.map(|(_, code)| reexported(code)).unwrap_or_default();
-    let mut known: Known = names.iter().map(|name| (name.clone(), BTreeSet::new())).collect();
-    for (path, code) in &code {
-        let Some(own) = module(path) else { continue };
-        let roots: &[&str] = if is_top(path) { &["crate::", "super::"] } else { &["crate::"] };
-        let named = roots.iter().flat_map(|root| behind(code, root));
-        let owner =
-            |name: String| if names.contains(&name) { Some(name) } else { reexported.get(&name).cloned() };
-        let others = named.filter_map(owner).filter(|other| *other != own && names.contains(other));
-        known.entry(own.clone()).or_default().extend(others);
-    }
-    known
+/// What a crate's files say of its modules, without what is compiled for tests alone.
+#[derive(Default)]
+struct Found {
+    /// The module that is being read.
+    module: Names,
+    modules: BTreeSet<Names>,
+    /// A module, and what it names of its crate.
+    named: BTreeSet<(Names, Names)>,
+    /// What a module calls an item of another, and that item.
+    reexported: BTreeMap<Names, Names>,
 }
 
-/// The top-level module that a file is of.
-fn module(path: &Path) -> Option<String> {
-    let first = path.iter().next()?.to_str()?;
-    Some(first.trim_end_matches(".rs").to_string()).filter(|name| name != "lib" && name != "main")
-}
-
-/// Whether `super` is the crate in it.
-fn is_top(path: &Path) -> bool {
-    path.iter().count() == 1 || path.iter().count() == 2 && path.ends_with("mod.rs")
-}
-
-/// What is compiled without tests, without comments.
-fn code(text: &str) -> String {
-    let mut code = String::new();
-    let mut lines = text.lines();
-    while let Some(line) = lines.next() {
-        let indent = line.len() - line.trim_start().len();
-        if line.trim_start() != "#[cfg(test)]" {
-            code += line.split("//").next().unwrap_or_default();
-            code.push('\n');
-            continue;
+impl Found {
+    /// The module that has what is named, wherever it is named from.
+    fn owner(&self, named: &Names) -> Option<&Names> {
+        let mut named = named;
+        // A name may be passed on several times; more often than this, in a circle.
+        for _ in 0..8 {
+            let mut names = (1..=named.len()).map(|end| &named[..end]);
+            let aliased =
+                names.find(|name| !self.modules.contains(*name) && self.reexported.contains_key(*name));
+            let aliased = aliased.and_then(|name| self.reexported.get(name));
+            match aliased {
+                Some(item) if item != named => named = item,
+                _ => break,
+            }
         }
-        // The item ends where a line that is indented as little closes it.
-        let is_end = |line: &str| {
-            let is_outer = line.len() - line.trim_start().len() <= indent;
-            is_outer && !line.trim_start().starts_with('#') && line.ends_with(['}', ';', ','])
+        (0..=named.len()).rev().find_map(|end| self.modules.get(&named[..end]))
+    }
+
+    /// A path as names from the crate's root on; none where it is of another crate.
+    fn absolute(&self, path: &[String]) -> Option<Names> {
+        let mut names = self.module.clone();
+        let mut rest = path;
+        match path.first()?.as_str() {
+            "crate" => names.clear(),
+            "self" => {}
+            "super" => {
+                while let Some((first, others)) = rest.split_first()
+                    && first == "super"
+                {
+                    names.pop();
+                    rest = others;
+                }
+                return Some([names.as_slice(), rest].concat());
+            }
+            first => {
+                names.push(first.to_string());
+                return self.modules.contains(&names).then(|| [names.as_slice(), &path[1..]].concat());
+            }
+        }
+        Some([names.as_slice(), &rest[1..]].concat())
+    }
+
+    fn name(&mut self, path: &[String]) {
+        if let Some(named) = self.absolute(path) {
+            self.named.insert((self.module.clone(), named));
+        }
+    }
+
+    /// Each path of a `use`, and what it is called from then on; of a glob, the module.
+    fn of_use(&mut self, before: &[String], tree: &UseTree) {
+        let with = |name: &syn::Ident| [before, &[name.to_string()]].concat();
+        match tree {
+            UseTree::Path(path) => self.of_use(&with(&path.ident), &path.tree),
+            UseTree::Name(name) => self.alias(&with(&name.ident), &name.ident),
+            UseTree::Rename(renamed) => self.alias(&with(&renamed.ident), &renamed.rename),
+            UseTree::Glob(_) => self.name(before),
+            UseTree::Group(group) => group.items.iter().for_each(|tree| self.of_use(before, tree)),
+        }
+    }
+
+    fn alias(&mut self, path: &[String], name: &syn::Ident) {
+        self.name(path);
+        // A child of the module may not have been read yet, so that a path that begins with its name is taken for one.
+        let item = self.absolute(path).unwrap_or_else(|| [self.module.as_slice(), path].concat());
+        let alias = [self.module.as_slice(), &[name.to_string()]].concat();
+        self.reexported.insert(alias, item);
+    }
+}
+
+fn is_for_tests(attributes: &[Attribute]) -> bool {
+    let is_test = |attribute: &Attribute| {
+        let list = attribute.meta.require_list();
+        list.is_ok_and(|list| list.path.is_ident("cfg") && list.tokens.to_string() == "test")
+    };
+    attributes.iter().any(is_test)
+}
+
+impl<'ast> Visit<'ast> for Found {
+    fn visit_item(&mut self, item: &'ast Item) {
+        let attributes = match item {
+            Item::Fn(item) => item.attrs.as_slice(),
+            Item::Impl(item) => &item.attrs,
+            Item::Mod(item) => &item.attrs,
+            Item::Use(item) => &item.attrs,
+            _ => &[],
         };
-        lines.by_ref().find(|line| is_end(line));
-    }
-    code
-}
-
-/// Names that stand behind `crate::`, or each of those in braces there.
-fn behind(code: &str, root: &str) -> Vec<String> {
-    let places = code.match_indices(root);
-    let is_whole = |at: usize| !code[..at].ends_with(|c: char| is_of_name(c) || c == '$' || c == ':');
-    places.filter(|(at, _)| is_whole(*at)).flat_map(|(at, _)| firsts(&code[at + root.len()..])).collect()
-}
-
-/// The first name of a path, or that of each path in braces.
-fn firsts(rest: &str) -> Vec<String> {
-    let Some(list) = rest.strip_prefix('{') else { return first(rest).into_iter().collect() };
-    let (mut depth, mut end) = (1, list.len());
-    let mut starts = vec![0];
-    for (at, c) in list.char_indices() {
-        match c {
-            '{' => depth += 1,
-            '}' => depth -= 1,
-            ',' if depth == 1 => starts.push(at + 1),
-            _ => {}
-        }
-        if depth == 0 {
-            end = at;
-            break;
+        if !is_for_tests(attributes) {
+            visit::visit_item(self, item);
         }
     }
-    starts.into_iter().filter_map(|start| first(list[..end].get(start..)?.trim_start())).collect()
-}
 
-fn first(rest: &str) -> Option<String> {
-    let end = rest.find(|c: char| !is_of_name(c)).unwrap_or(rest.len());
-    Some(rest[..end].to_string()).filter(|name| !name.is_empty())
-}
-
-fn is_of_name(c: char) -> bool {
-    c.is_alphanumeric() || c == '_'
-}
-
-/// What `lib.rs` takes out of its modules, and out of which: others may name it as the crate's own.
-fn reexported(code: &str) -> BTreeMap<String, String> {
-    let mut found = BTreeMap::new();
-    for statement in code.split(';') {
-        let Some((before, path)) = statement.rsplit_once("use ") else { continue };
-        if before.ends_with(is_of_name) {
-            continue;
+    fn visit_impl_item_fn(&mut self, function: &'ast syn::ImplItemFn) {
+        if !is_for_tests(&function.attrs) {
+            visit::visit_impl_item_fn(self, function);
         }
-        let path = path.trim_start_matches("crate::").trim_start_matches("self::");
-        let mut names = path.split(|c| !is_of_name(c)).filter(|name| !name.is_empty());
-        let Some(owner) = names.next() else { continue };
-        found.extend(names.map(|name| (name.to_string(), owner.to_string())));
     }
-    found
+
+    fn visit_item_mod(&mut self, item: &'ast ItemMod) {
+        self.module.push(item.ident.to_string());
+        self.modules.insert(self.module.clone());
+        visit::visit_item_mod(self, item);
+        self.module.pop();
+    }
+
+    fn visit_item_use(&mut self, item: &'ast ItemUse) {
+        self.of_use(&[], &item.tree);
+    }
+
+    fn visit_path(&mut self, path: &'ast syn::Path) {
+        let names: Names = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+        if names.len() > 1 {
+            self.name(&names);
+        }
+        visit::visit_path(self, path);
+    }
+
+    /// What a macro is given has no structure of Rust's: paths in it are found by their words.
+    fn visit_macro(&mut self, makes: &'ast Macro) {
+        self.visit_path(&makes.path);
+        let text = makes.tokens.to_string().replace(" :: ", "::");
+        let words = text.split(|c: char| !c.is_alphanumeric() && !"_:".contains(c));
+        for word in words.filter(|word| word.contains("::") && !word.starts_with(':')) {
+            let names: Names = word.split("::").map(str::to_string).collect();
+            self.name(&names);
+        }
+    }
 }

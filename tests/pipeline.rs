@@ -1,16 +1,13 @@
 //! The whole measurement on simulated machines, whose true costs are known: from a plan to a document, without a real probe
 //! and without a clock. What a real machine's noise must not decide is checked here.
-#![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
-mod simulated;
-mod tampered;
-
+use crate::simulated::*;
+use crate::tampered::tampered;
 use document::{Document, Identity, Outcome, Row, Timing};
 use environment::CoreType;
 use measure::{CpuChoice, Earlier, Here, HostPlan, Setup, measure, select};
 use process::{Errno, Error, Phase};
 use record::{Failure, Footprint, Payload, Record, Verdict, abi};
-use simulated::*;
 use simulator::{Company, Cost, Counter, Cpu, Machine, Model, Neighbour, Subject};
 use stats::{Cycles, LEAST_ROUNDS, NoiseKind};
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,7 +15,6 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use table::special::FIRST_SCREEN;
 use table::{Kernel, Table};
-use tampered::tampered;
 
 /// A core that somebody uses all the time who takes little of it: the canary is 12 % slower, and an entry 13 % dearer.
 fn mildly_shared(seed: u64) -> Machine {

@@ -1,14 +1,9 @@
 //! The real probe, asked what it must not answer well: its checks can fail.
 
-#![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
-
-mod asked;
-mod skipped;
-
-use asked::{cpu, host, request, verdict, with_time};
+use crate::asked::{cpu, host, request, verdict, with_time};
+use crate::skipped::skipped;
 use places::host::Executor;
 use record::{Failure, Footprint, Payload, Record, Request, Sample, Verdict, abi};
-use skipped::skipped;
 use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

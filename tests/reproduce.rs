@@ -1,9 +1,6 @@
 //! `kentry reproduce` on the machine that runs the tests, however noisy that is: outcomes and shapes, never figures.
-#![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
-mod qemu;
-mod skipped;
-
+use crate::qemu;
 use compare::published::Publications;
 use serde_json::Value;
 use std::process::{Command, Output};

@@ -1,10 +1,6 @@
 //! Runs that are kept, by the command.
 
-#![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
-
-mod skipped;
-
-use skipped::skipped;
+use crate::skipped::skipped;
 use std::path::Path;
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};

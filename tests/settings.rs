@@ -1,6 +1,5 @@
 //! Settings are one language: the same texts through every command that takes settings, with the same words and exit status for each
 //! mistake.
-#![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
 use std::process::{Command, Output};
 use table::{Kernel, Table};

@@ -1,6 +1,4 @@
 //! Measurements on simulated machines, whose true costs are known: without a real probe, and without a clock. Shared by tests.
-#![allow(dead_code, reason = "each test file uses a part of it")]
-#![allow(missing_docs, reason = "a part of tests")]
 
 use document::Document;
 use environment::{CoreType, Environment};

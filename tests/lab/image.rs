@@ -296,7 +296,7 @@ fn see_all(lines: &[String], mut look: impl FnMut() -> Vec<String>) -> usize {
 fn break_kernel(image: &Image, symbol: &str, code: &[u8]) {
     let kernel = Kernel::read();
     let mut bytes = fs::read(image.file("image")).unwrap();
-    let begin = &places::lab::KERNEL[..4096];
+    let begin = &places::lab::kernel()[..4096];
     let at = bytes.windows(begin.len()).position(|window| window == begin).unwrap();
     let at = at + kernel.place(kernel.symbol(symbol));
     bytes[at..at + code.len()].copy_from_slice(code);

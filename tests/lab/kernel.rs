@@ -30,7 +30,7 @@ pub struct Path {
 impl Kernel {
     /// The embedded one.
     pub fn read() -> Kernel {
-        Kernel::of(places::lab::KERNEL)
+        Kernel::of(places::lab::kernel())
     }
 
     pub fn of(whole: &'static [u8]) -> Kernel {
@@ -173,7 +173,7 @@ impl Kernel {
     /// The template of `path_<name>`.
     pub fn path(&self, name: &str) -> Path {
         let paths =
-            table::paths::Paths::read(&table::paths::File::read(places::lab::KERNEL).unwrap()).unwrap();
+            table::paths::Paths::read(&table::paths::File::read(places::lab::kernel()).unwrap()).unwrap();
         let path = paths.path(name).unwrap_or_else(|| panic!("there is no path {name}"));
         let steps = paths.steps(path).into_iter();
         Path {

@@ -1,5 +1,4 @@
 //! What guests write, made by tests: a program in QEMU's place plays it.
-#![allow(dead_code)] // each test file uses its part
 
 use crate::bytes::{configuration, defaults, record, words};
 use crate::executable;

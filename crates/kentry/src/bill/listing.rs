@@ -40,7 +40,7 @@ macro_rules! line {
 /// [`Error::Environment`] when the kernel's file has no such path.
 pub fn text(table: &Table, plan: &Plan, path: &str, listed: &Listed) -> Result<String, Error> {
     let internal = |error: table::paths::Error| Error::Environment(error.to_string());
-    let kernel = File::read(places::lab::KERNEL).map_err(internal)?;
+    let kernel = File::read(places::lab::kernel()).map_err(internal)?;
     let templates = Paths::read(&kernel).map_err(internal)?;
     let template =
         templates.path(path).ok_or_else(|| Error::Environment(format!("there is no path {path}")))?;

@@ -20,7 +20,7 @@ struct Change {
 /// the setting requires.
 pub fn text(table: &Table, setting: &Setting) -> String {
     let heading = format!("\n## In the lab: {setting}\n\n");
-    let Ok(kernel) = File::read(places::lab::KERNEL) else { return String::new() };
+    let Ok(kernel) = File::read(places::lab::kernel()) else { return String::new() };
     let Ok(paths) = Paths::read(&kernel) else { return String::new() };
     let Some(change) = change(table, &paths, setting) else {
         return heading

@@ -39,7 +39,7 @@ pub fn entry<'a>(table: &'a Table, word: &str) -> Result<&'a Entry, Error> {
 /// # Errors
 /// [`Error::Usage`] when it has none.
 pub fn path_of(entry: &Entry) -> Result<String, Error> {
-    let kernel = File::read(places::lab::KERNEL)
+    let kernel = File::read(places::lab::kernel())
         .and_then(|file| table::paths::Paths::read(&file))
         .map_err(internal)?;
     let file = entry.lab.as_deref().map(|file| file.replace('-', "_"));
@@ -63,7 +63,7 @@ fn internal(error: table::paths::Error) -> Error {
 /// # Errors
 /// [`Error::Usage`] when there are more.
 pub fn text(path: &str, named: &[&str], listed: &[Listed]) -> Result<String, Error> {
-    let kernel = File::read(places::lab::KERNEL).map_err(internal)?;
+    let kernel = File::read(places::lab::kernel()).map_err(internal)?;
     match listed {
         [one] => Ok(alone(&kernel, path, named, one)),
         [left, right] => Ok(side_by_side(&kernel, path, named, left, right)),

@@ -1,7 +1,7 @@
 //! What runs the lab kernel: which emulator, and whether a processor executes its instructions natively.
 
-use super::Options;
-use super::described::{self, ring_test};
+use super::found::{self, ring_test};
+use super::{Accel, Options};
 use crate::Error;
 use document::Machine;
 use environment::{Roots, why_emulated};
@@ -14,17 +14,6 @@ use std::time::Duration;
 /// The longest that an empty boot may take. It takes a tenth of a second; where KVM emulates ring 0 a second and more, or it never
 /// ends.
 const TRIAL_TIME: Duration = Duration::from_secs(10);
-
-/// What executes the kernel's instructions, as asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Accel {
-    /// The processor if KVM runs ring 0 natively on it, otherwise QEMU's emulation.
-    Auto,
-    /// The processor.
-    Kvm,
-    /// QEMU's emulation.
-    Tcg,
-}
 
 /// The program that makes the virtual machine.
 #[derive(Debug, Clone)]
@@ -165,7 +154,7 @@ pub fn features(emulator: &Emulator, limits: &Limits) -> Result<Vec<String>, Err
     let read =
         emulator.boot(&archive, 0, limits).and_then(|mut guest| collected.read(&mut guest, &mut |_| ()));
     match (collected.boot, read) {
-        (Some(boot), _) => Ok(described::features(boot.features)),
+        (Some(boot), _) => Ok(found::features(boot.features)),
         (None, Err(trouble)) => Err(trouble.into()),
         (None, Ok(())) => Err(Error::Environment("the guest said nothing of its processor".into())),
     }

@@ -1,9 +1,10 @@
 //! A measurement in the lab: one boot, its runs sorted by row, the document.
 
 use super::counted::{Counted, is_lost};
-use super::described::{Booting, environment, features, ring_test, vendor};
+use super::described::{Booting, environment};
+use super::found::{features, ring_test, vendor};
 use super::plan::{Job, Numbered, Work};
-use super::{Emulator, LabPlan, believed, ended};
+use super::{LabPlan, Setup, believed, ended};
 use crate::Earlier;
 use crate::conclude::{Facts, conclude, milliseconds};
 use crate::drive::{Measurer, RoundTaken, drive};
@@ -11,29 +12,13 @@ use crate::probes::Probes;
 use crate::row::Answer;
 use crate::{Error, Progress, Row, Scout, TableRow};
 use document::{Counter, Document, Export, Machine, Outcome, Place};
-use environment::{CoreType, Environment, GuestBoot, LabCounters, LabLayout, Ring0};
+use environment::{CoreType, GuestBoot, LabCounters, LabLayout, Ring0};
 use places::lab::{Agreed, Collected, Configured, End, Events, Limits, Strays, Trouble};
 use record::{Boot, abi};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime};
 use table::{Kernel, Whole};
-
-/// What a measurement needs besides its plan.
-pub struct Setup {
-    /// What runs the kernel.
-    pub emulator: Emulator,
-    /// Its name and version.
-    pub version: String,
-    /// Of the guest.
-    pub limits: Limits,
-    /// This machine, where its processor runs the kernel natively.
-    pub host: Option<Environment>,
-    /// Ticks in a second of this machine's counter, where the guest uses it.
-    pub tsc_hz: Option<f64>,
-    /// What chooses the CPU that the guest is pinned to, where its processor is this machine's.
-    pub scout: Option<Scout>,
-}
 
 /// Measures what the plan asks for. `progress` gets the share that is done, and the row.
 ///

@@ -8,19 +8,22 @@ mod configuration;
 mod counted;
 mod described;
 mod ended;
+mod found;
 mod image;
 mod listing;
 mod machine;
 mod measure;
 mod plan;
+mod setup;
 
 pub use configuration::{Configuration, Configurations};
 pub use ended::{not_loaded, unsupported};
 pub use image::image;
 pub use listing::{Listed, listing};
-pub use machine::{Accel, Emulator, accelerator, choose, features, machine_of};
-pub use measure::{Setup, measure};
-pub use plan::{LabPlan, Options};
+pub use machine::{Emulator, accelerator, choose, features, machine_of};
+pub use measure::measure;
+pub use plan::{Accel, LabPlan, Options};
+pub use setup::Setup;
 
 /// What the kernel is told about time: the wall clock, and the counter's frequency where it is known.
 pub fn clock_lines(hertz: Option<u64>) -> Vec<Line> {

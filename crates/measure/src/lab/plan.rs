@@ -1,6 +1,5 @@
 //! What a command line asks the lab for. Made without touching the system.
 
-use super::Accel;
 use super::{Configuration, Configurations};
 use crate::{Error, HostPlan, TableRow, schedule, select};
 use document::Counter;
@@ -47,6 +46,17 @@ pub(super) const GATES: [&str; 5] = ["int80", "call-gate", "ud", "int3", "div0"]
 
 /// The switch that decides the same for one of them.
 const DECIDING: &str = "gate";
+
+/// What executes the kernel's instructions, as asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Accel {
+    /// The processor if KVM runs ring 0 natively on it, otherwise QEMU's emulation.
+    Auto,
+    /// The processor.
+    Kvm,
+    /// QEMU's emulation.
+    Tcg,
+}
 
 /// What is asked of the lab.
 #[derive(Debug, Clone)]

@@ -6,6 +6,8 @@
 
 mod archive;
 mod boot;
+mod booted;
+mod command;
 mod console;
 mod debugger;
 mod ending;
@@ -16,6 +18,7 @@ mod last_words;
 mod machine;
 mod memory;
 pub mod rendezvous;
+mod run;
 mod terminal;
 mod timed;
 mod trouble;
@@ -23,7 +26,8 @@ mod work;
 
 pub use crate::emulator::Accelerator;
 pub use archive::{INPUT, WORK};
-pub use boot::{Boot, Booted, ProgramOutput};
+pub use boot::Boot;
+pub use booted::{Booted, ProgramOutput};
 pub use frame::{Exit, Frame, Hello};
 pub use machine::{EXIT_PORT, FRAME_PORT, MEMORY_MIB, Machine};
 pub use process::{Interrupt, Limits};

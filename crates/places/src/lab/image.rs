@@ -1,7 +1,7 @@
 //! A bootable image: GRUB for BIOS and UEFI, the kernel by its multiboot2 header, and the archive.
 
 use crate::emulator::{Command, Trouble as OfProgram};
-use crate::lab::{KERNEL, Limits, Trouble};
+use crate::lab::{Limits, Trouble, kernel};
 use std::ffi::OsString;
 use std::io;
 use std::path::Path;
@@ -37,7 +37,7 @@ const MODULES: &str = "multiboot2 iso9660 normal boot test all_video part_acorn 
 /// # Errors
 /// When GRUB's programs are missing, or fail.
 pub fn image(archive: &[u8], limits: &Limits) -> Result<Vec<u8>, Trouble> {
-    make(KERNEL, archive, "", limits)
+    make(kernel(), archive, "", limits)
 }
 
 /// The same with another kernel, for an emulator whose end this command waits for, as [`crate::lab::Bochs`].

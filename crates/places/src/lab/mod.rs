@@ -5,6 +5,7 @@
 //! [`Guest`] returns them one by one, [`Collected`] sorts them by program. Reading always ends, whatever the guest does:
 //! when the plan is done, or with a [`Trouble`] that says in words what went wrong.
 
+mod agreed;
 mod archive;
 mod bochs;
 mod collected;
@@ -16,18 +17,26 @@ mod qemu;
 mod session;
 mod trouble;
 
+use crate::packed::unpacked;
+use std::sync::LazyLock;
+
 pub use crate::emulator::Accelerator;
+pub use agreed::Agreed;
 pub use archive::{File, INPUT, pack, probes};
 pub use bochs::Bochs;
 pub use collected::{Collected, Ran, Strays};
-pub use configured::{Agreed, Configured};
+pub use configured::Configured;
 pub use guest::{Events, Guest, Reader};
 pub use image::image;
 pub use plan::{Line, Plan};
 pub use process::{Interrupt, Limits};
 pub use qemu::Qemu;
-pub use session::{Disorder, End, Event, Session};
-pub use trouble::Trouble;
+pub use session::{End, Event, Session};
+pub use trouble::{Disorder, Trouble};
 
 /// The kernel, an ELF file that QEMU (by its PVH note) and GRUB (by its multiboot2 header) boot.
-pub static KERNEL: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/kernel"));
+pub fn kernel() -> &'static [u8] {
+    static KERNEL: LazyLock<Vec<u8>> =
+        LazyLock::new(|| unpacked(include_bytes!(concat!(env!("OUT_DIR"), "/kernel.z"))));
+    &KERNEL
+}

@@ -1,7 +1,7 @@
 //! QEMU's command line for the lab kernel.
 
 use crate::emulator::{Accelerator, Command, qemu};
-use crate::lab::{Guest, KERNEL, Limits, Trouble};
+use crate::lab::{Guest, Limits, Trouble, kernel};
 use process::{file_in_memory, inherited};
 use record::abi;
 use std::borrow::Cow;
@@ -18,7 +18,7 @@ pub struct Qemu {
     pub cpu_model: String,
     /// This machine's CPU that all of QEMU is pinned to; none where instructions are counted, which no CPU changes.
     pub cpu: Option<usize>,
-    /// The kernel, [`KERNEL`] unless a test boots one of its own.
+    /// The kernel, [`kernel()`](kernel) unless a test boots one of its own.
     pub kernel: Cow<'static, [u8]>,
 }
 
@@ -29,7 +29,7 @@ impl Qemu {
     /// Debian's QEMU, with this processor or the accelerator's usual one.
     pub fn new(accelerator: Accelerator, cpu_model: Option<&str>) -> Qemu {
         let cpu_model = cpu_model.unwrap_or(accelerator.usual_model()).to_string();
-        let (program, kernel) = (qemu::PROGRAM.into(), KERNEL.into());
+        let (program, kernel) = (qemu::PROGRAM.into(), kernel().into());
         Qemu { program, accelerator, cpu_model, cpu: None, kernel }
     }
 

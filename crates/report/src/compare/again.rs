@@ -1,6 +1,5 @@
 //! How more runs are measured so that they can be given to a comparison: each side's have a tag, which --base and --new take.
 
-use super::more::is_plain;
 use crate::runs::short;
 use compare::{RunHead, Side};
 
@@ -30,6 +29,13 @@ fn value(side: &Side) -> Option<String> {
     let run: &RunHead = side.runs.first()?;
     let id = || run.id.as_deref().map(|id| short(id).to_owned()).filter(|id| is_plain(id));
     run.name.as_ref().filter(|name| is_plain(name)).cloned().or_else(id)
+}
+
+/// Whether a shell takes the name of a document's row as it is.
+pub(super) fn is_plain(name: &str) -> bool {
+    !name.is_empty()
+        && !name.starts_with('-')
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
 }
 
 #[cfg(test)]
@@ -71,6 +77,14 @@ mod tests {
             assert_eq!(tag([&side(name), &side("new")]), " --tag more=5cf91bd6", "{name}");
             let sides = [&side(name), &side("")];
             assert!(tag(sides).is_empty() && !then(sides).contains("tag:"), "one tag for both sides");
+        }
+    }
+
+    #[test]
+    fn a_name_that_a_shell_would_not_take_as_it_is_is_not_typed() {
+        assert!(is_plain("clock_gettime-monotonic"));
+        for name in ["", "a b", "$(rm)", "a;b", "-e", "ä", "a'b"] {
+            assert!(!is_plain(name), "{name}");
         }
     }
 }

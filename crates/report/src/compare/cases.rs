@@ -1,6 +1,7 @@
 //! Rows as test cases, for programs that know passed, failed and skipped, and nothing between.
 
-use super::words::{figures, of_gate, outcomes, verdict};
+use super::gate;
+use super::words::{figures, outcomes, verdict};
 use compare::{Comparison, GateAnswer, Inconclusive, Row, Verdict};
 
 /// What a test harness is told of a row.
@@ -37,8 +38,8 @@ pub(super) fn said(compared: &Comparison, row: &Row) -> String {
     let verdict = format!("{}: {what}", verdict(row, compared));
     match &row.gate {
         // That it works on both sides adds nothing to the lack of a figure.
-        Some(gate) if row.verdict == Verdict::NoFigure && !has_reason(row) => of_gate(row, gate),
-        Some(gate) => format!("{}; {verdict}", of_gate(row, gate)),
+        Some(gate) if row.verdict == Verdict::NoFigure && !has_reason(row) => gate::of_row(row, gate),
+        Some(gate) => format!("{}; {verdict}", gate::of_row(row, gate)),
         None => verdict,
     }
 }

@@ -1,6 +1,7 @@
 //! JUnit's XML, as CI servers read it: a row a test case, of the class of its entry.
 
 use super::cases::{Case, case, said};
+use super::gate;
 use super::groups::Names;
 use super::words;
 use crate::Error;
@@ -58,7 +59,7 @@ fn properties(writer: &mut Writer<Vec<u8>>, compared: &Comparison) -> io::Result
     ];
     properties.extend(words::history(compared).map(|history| ("history".to_owned(), history)));
     properties.extend(words::partial(compared).map(|partial| ("partial".to_owned(), partial)));
-    properties.extend(compared.gate.as_ref().map(|gate| ("gate".to_owned(), words::gate(compared, gate))));
+    properties.extend(compared.gate.as_ref().map(|gate| ("gate".to_owned(), gate::result(compared, gate))));
     properties.extend(compared.confounders.iter().map(|confounder| {
         let name = format!("{}: {}", words::severity(confounder.severity), confounder.id);
         (name, format!("{}. {}", words::values(confounder, true), confounder.meaning))

@@ -1,6 +1,7 @@
 //! KTAP, version 1 (the kernel's Documentation/dev-tools/ktap.rst): a row a test.
 
 use super::cases::{Case, case, said};
+use super::gate;
 use super::groups::Names;
 use super::words;
 use crate::plain::plain;
@@ -44,7 +45,7 @@ fn head(compared: &Comparison) -> Vec<String> {
         format!("{severity}: {}. {}", words::values(confounder, false), confounder.meaning)
     }));
     facts.push(words::answer(compared));
-    facts.extend(compared.gate.as_ref().map(|gate| format!("gate: {}", words::gate(compared, gate))));
+    facts.extend(compared.gate.as_ref().map(|gate| format!("gate: {}", gate::result(compared, gate))));
     facts.iter().map(|fact| format!("# {}", text(fact))).collect()
 }
 

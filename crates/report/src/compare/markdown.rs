@@ -1,5 +1,6 @@
 //! The comparison for a pull request: the answer first, what differs, the rows that changed; the rest is folded.
 
+use super::gate;
 use super::groups::{Group, Names, groups};
 use super::interval::{WrittenChange, in_unit};
 use super::more::more;
@@ -12,7 +13,7 @@ use compare::{Comparison, Row, RowSide, Unit};
 pub(super) fn render(compared: &Comparison, style: &Style) -> Vec<u8> {
     let mut out = format!("### kentry: did it get slower?\n\n**{}**\n\n", escaped(&words::answer(compared)));
     if let Some(gate) = &compared.gate {
-        out.push_str(&format!("Gate: {}\n\n", escaped(&words::gate(compared, gate))));
+        out.push_str(&format!("Gate: {}\n\n", escaped(&gate::result(compared, gate))));
     }
     if let Some(partial) = words::partial(compared) {
         out.push_str(&format!("**{}**\n\n", escaped(&partial)));

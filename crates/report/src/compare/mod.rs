@@ -4,6 +4,7 @@
 
 mod again;
 mod cases;
+mod gate;
 pub(crate) mod groups;
 pub(crate) mod interval;
 mod junit;

@@ -1,6 +1,6 @@
 //! What would settle what is open: how many more runs, and what to type for them. Where a gate is open, its rows are what matters.
 
-use super::again;
+use super::again::{self, is_plain};
 use super::words::{self, NAMED, count, plainly};
 use compare::{Comparison, GateAnswer, Row, RunHead, Source, Verdict};
 use document::Machine;
@@ -196,24 +196,4 @@ fn selection(rows: &[&Row]) -> String {
     let chosen = format!("{entries}{}", options("--operation", names(|row| &row.operation)));
     let is_usual = rows.iter().all(|row| is_on_first_screen(&row.entry, &row.operation));
     if chosen.is_empty() && !is_usual { " --all".into() } else { chosen }
-}
-
-/// Whether a shell takes the name of a document's row as it is.
-pub(super) fn is_plain(name: &str) -> bool {
-    !name.is_empty()
-        && !name.starts_with('-')
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_that_a_shell_would_not_take_as_it_is_is_not_typed() {
-        assert!(is_plain("clock_gettime-monotonic"));
-        for name in ["", "a b", "$(rm)", "a;b", "-e", "ä", "a'b"] {
-            assert!(!is_plain(name), "{name}");
-        }
-    }
 }

@@ -1,5 +1,6 @@
 //! The comparison for a terminal: what is compared, what else differs, the answer, and the rows that matter.
 
+use super::gate;
 use super::groups::{Group, Kind, Names, groups};
 use super::more::{self, more};
 use super::table::{Column, Table, short};
@@ -159,7 +160,7 @@ impl<'a> Screen<'a> {
                 GateAnswer::Inconclusive => look::WARNING,
                 GateAnswer::Regression => look::WRONG,
             };
-            lines.extend(self.labelled("gate", look, &words::gate(self.compared, gate), look::PLAIN));
+            lines.extend(self.labelled("gate", look, &gate::result(self.compared, gate), look::PLAIN));
         }
         lines
     }

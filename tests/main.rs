@@ -1,0 +1,34 @@
+//! What only several crates together show: the command as its users meet it, what it measures here and on simulated machines, and the
+//! repository against its table. One program, because each would be linked with all of kentry.
+#![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
+
+mod anatomy;
+mod arms;
+mod asked;
+mod bill;
+mod bill_show;
+mod bill_stream;
+mod bytes;
+mod cli;
+mod compare;
+mod disassembly;
+mod executable;
+mod footprint;
+mod guest;
+mod lab_cli;
+mod lab_stream;
+mod layout;
+mod linux;
+mod live;
+mod loops;
+mod modules;
+mod pipeline;
+mod probe;
+mod qemu;
+mod reproduce;
+mod runs;
+mod settings;
+mod simulated;
+mod skipped;
+mod tampered;
+mod tapes;
