@@ -212,7 +212,7 @@ fn two_kernels_are_put_against_each_other() {
         assert!(named > 10, "by its own symbols: {named}");
     }
     let difference = Difference::between(old, new);
-    let whole = difference.whole(&old.anatomy, &new.anatomy);
+    let whole = difference.total(&old.anatomy, &new.anatomy);
     assert!(whole.more > 0 && 2 * whole.more < whole.second, "{whole:?}");
     let refused = kentry(&[
         "anatomy",

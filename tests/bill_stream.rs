@@ -65,7 +65,7 @@ fn played(folder: &TempDir, plan: &LabPlan) -> PathBuf {
     let mut machine = Machine::new(3, Model::default());
     for number in 0..plan.boots(Counter::Time) {
         let mut tape = Tape::found(&BOOT);
-        let mut now = plan.defaults.whole();
+        let mut now = plan.defaults.all_values();
         let (mut layout, mut run) = (String::new(), 0);
         // Every boot is a little slower than the one before.
         let drift = 1.0 + 0.004 * number as f64;

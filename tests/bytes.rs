@@ -1,7 +1,7 @@
 //! Records as bytes, for tests that play a probe or a guest.
 
 use record::abi;
-use table::{Table, Whole};
+use table::{SwitchValues, Table};
 
 /// A record, as `abi/record.h` has it; the row is 0, 0 in a kernel's.
 pub fn record(sequence: u32, kind: u64, (entry, operation): (u16, u16), payload: &[u8]) -> Vec<u8> {
@@ -24,7 +24,7 @@ pub fn words(words: &[u64]) -> Vec<u8> {
 }
 
 /// The payload of a kernel's configuration.
-pub fn configuration(values: &Whole) -> Vec<u8> {
+pub fn configuration(values: &SwitchValues) -> Vec<u8> {
     let switches = &Table::get().switches;
     let highest = switches.iter().map(|switch| usize::from(switch.id)).max().unwrap_or(0);
     let mut numbers = vec![0; highest + 1];
@@ -36,7 +36,7 @@ pub fn configuration(values: &Whole) -> Vec<u8> {
 }
 
 /// The defaults of a kernel whose processor has these features, a bit for each.
-pub fn defaults(features: u64) -> Whole {
+pub fn defaults(features: u64) -> SwitchValues {
     let there = abi::FEATURES.iter().filter(|(bit, _)| features >> bit & 1 == 1);
     let there: Vec<String> = there.map(|(_, name)| name.to_string()).collect();
     let value = |switch: &table::Switch| {

@@ -12,7 +12,7 @@ use rand::SeedableRng;
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 use std::collections::BTreeMap;
-use table::{Setting, Table, Whole};
+use table::{Setting, SwitchValues, Table};
 
 /// A number that no call has, and the least service; that is the same code in every configuration.
 const OPERATIONS: [&str; 2] = ["none", "getppid"];
@@ -41,7 +41,7 @@ fn settings() -> Vec<Setting> {
 }
 
 /// Bare with these, and with what they require; none if they exclude each other.
-fn together(settings: &[&Setting]) -> Option<Whole> {
+fn together(settings: &[&Setting]) -> Option<SwitchValues> {
     let table = Table::get();
     let asked: Vec<Setting> = settings.iter().map(|set| (*set).clone()).collect();
     let preferred = table.with(&asked);
@@ -65,13 +65,13 @@ struct Asked {
 /// Configurations, and what to measure in each.
 #[derive(Default)]
 struct Plan {
-    wholes: Vec<Whole>,
+    wholes: Vec<SwitchValues>,
     rows: Vec<Asked>,
 }
 
 impl Plan {
     /// All paths of one more configuration.
-    fn add(&mut self, whole: Whole, operations: &[&'static str]) {
+    fn add(&mut self, whole: SwitchValues, operations: &[&'static str]) {
         let number = self.wholes.len();
         self.wholes.push(whole);
         for (entry, _) in PATHS.iter() {
@@ -110,7 +110,7 @@ impl Plan {
 }
 
 /// The switches that have other values than before; those of a gate are the entries' own.
-fn changes(before: Option<&Whole>, whole: &Whole) -> String {
+fn changes(before: Option<&SwitchValues>, whole: &SwitchValues) -> String {
     let is_step = |name: &String| Table::get().switch(name).is_some_and(|switch| switch.is_step());
     let is_new = |name: &String, value: &String| before.is_none_or(|before| before.get(name) != Some(value));
     let changed = whole.iter().filter(|(name, value)| is_step(name) && is_new(name, value));
@@ -147,7 +147,7 @@ fn paths() -> Paths {
 }
 
 /// What the steps say that a row executes, but for the service.
-fn listed(paths: &Paths, whole: &Whole, row: &Asked) -> u64 {
+fn listed(paths: &Paths, whole: &SwitchValues, row: &Asked) -> u64 {
     let configuration: Vec<(&str, &str)> =
         whole.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     paths[row.entry].walk(&configuration, taken(row.entry, row.operation)) + entering(row.entry)
@@ -192,7 +192,7 @@ fn check(plan: &Plan) -> Option<usize> {
 }
 
 /// Whether a processor may refuse a configuration: for a feature without which it cannot be executed.
-fn may_lack(whole: &Whole) -> bool {
+fn may_lack(whole: &SwitchValues) -> bool {
     let mut needs =
         whole.iter().flat_map(|(name, value)| Table::get().switch(name).unwrap().requirements(value));
     needs.any(|need| need.feature.is_some() && !need.harmless)
@@ -218,7 +218,7 @@ fn each_step_alone_adds_what_its_listing_says() {
 #[test]
 fn each_pair_of_steps_adds_what_their_listings_say() {
     let (mut plan, all) = (with_bare(), settings());
-    let mut pairs: Vec<Whole> = Vec::new();
+    let mut pairs: Vec<SwitchValues> = Vec::new();
     for (place, one) in all.iter().enumerate() {
         pairs.extend(all[place + 1..].iter().filter_map(|other| together(&[one, other])));
     }
@@ -241,7 +241,8 @@ fn each_pair_of_steps_adds_what_their_listings_say() {
 #[test]
 fn each_profile_is_the_sum_of_its_steps() {
     let (mut plan, table) = (with_bare(), Table::get());
-    let prefixes: Vec<Whole> = table.profiles.iter().flat_map(|profile| in_order(&profile.steps)).collect();
+    let prefixes: Vec<SwitchValues> =
+        table.profiles.iter().flat_map(|profile| in_order(&profile.steps)).collect();
     prefixes.into_iter().for_each(|whole| plan.add(whole, &OPERATIONS[1..]));
     for profile in &table.profiles {
         let without = |left_out: usize| {
@@ -256,7 +257,7 @@ fn each_profile_is_the_sum_of_its_steps() {
 }
 
 /// A profile that grows step by step, without what the emulator cannot do.
-fn in_order(steps: &[Setting]) -> Vec<Whole> {
+fn in_order(steps: &[Setting]) -> Vec<SwitchValues> {
     let steps: Vec<Setting> = steps.iter().filter(|step| can_do(step)).cloned().collect();
     (1..=steps.len()).map(|count| Table::get().with(&steps[..count])).collect()
 }

@@ -7,7 +7,7 @@ use record::{Payload, Record, Request, abi};
 use simulator::{Machine, Subject};
 use std::path::PathBuf;
 use std::time::Duration;
-use table::Whole;
+use table::SwitchValues;
 use tempfile::TempDir;
 
 /// What a kernel finds on a processor that runs ring 0 natively under KVM: 64 writes of CR3, cpuids, interrupts and invalid
@@ -47,7 +47,7 @@ pub const fn ticks(cycles: u64) -> u64 {
 pub struct Tape {
     pub bytes: Vec<u8>,
     pub sequence: u32,
-    now: Whole,
+    now: SwitchValues,
 }
 
 impl Tape {
@@ -64,7 +64,7 @@ impl Tape {
     }
 
     /// What the kernel says that it is configured as.
-    pub fn configure(&mut self, values: Whole) {
+    pub fn configure(&mut self, values: SwitchValues) {
         self.push(abi::RECORD_LAB_CONFIGURED, &configuration(&values));
         self.now = values;
     }

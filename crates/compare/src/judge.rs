@@ -111,10 +111,10 @@ impl Basis {
         }
     }
 
-    fn told(&self, margin: f64, limits: [f64; 2]) -> Judgement {
+    fn judgement(&self, margin: f64, limits: [f64; 2]) -> Judgement {
         match self {
-            Basis::Runs(fit, _) => fit.told(margin, limits),
-            Basis::PairedChange(turns) => turns.told(margin, limits),
+            Basis::Runs(fit, _) => fit.judgement(margin, limits),
+            Basis::PairedChange(turns) => turns.judgement(margin, limits),
         }
     }
 }
@@ -132,7 +132,7 @@ impl Fit {
         if error > 0.0 { self.student.above(room / error) } else { 1.0 }
     }
 
-    fn told(&self, margin: f64, limits: [f64; 2]) -> Judgement {
+    fn judgement(&self, margin: f64, limits: [f64; 2]) -> Judgement {
         let (change, error) = (self.change(), self.error());
         let (verdict, reach) = verdict(self, margin, limits);
         let t = if error > 0.0 { reach / error } else { 0.0 };
@@ -157,7 +157,7 @@ struct Judged<'a> {
 impl Judged<'_> {
     fn judge(self, limits: [f64; 2]) {
         let Judged { row, fit: told_by, change, margin } = self;
-        let ([base, new], told) = (change.means(), change.told(margin, limits));
+        let ([base, new], told) = (change.means(), change.judgement(margin, limits));
         let at = |index: usize| told.percent.map(|percent| percent[index]);
         row.change = Some(Change {
             estimate: new - base,

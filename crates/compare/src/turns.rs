@@ -49,7 +49,7 @@ impl PairedChange {
 
     /// The verdict by the tests, and an interval that agrees with it: at the confidence that decided where a change is told, at 95 % where
     /// this says no more than the verdict, or else at the confidence that did not suffice.
-    pub fn told(&self, margin: f64, [of_change, of_same]: [f64; 2]) -> Judgement {
+    pub fn judgement(&self, margin: f64, [of_change, of_same]: [f64; 2]) -> Judgement {
         let (low, high) = self.rank.interval(of_change);
         if self.p() <= of_change && (low > 0.0 || high < 0.0) {
             let verdict = if low > 0.0 { Verdict::Slower } else { Verdict::Faster };
@@ -130,7 +130,8 @@ mod tests {
             for limits in [[0.05, 0.025], [0.0005, 0.0005], [0.00001, 0.00001]] {
                 for shift in (-60..=60).map(|step| f64::from(step) / 5.0) {
                     let turns = turns(&some[..pairs], shift);
-                    let Judgement { verdict, low, high, percent, confidence } = turns.told(margin, limits);
+                    let Judgement { verdict, low, high, percent, confidence } =
+                        turns.judgement(margin, limits);
                     let holds_nothing = low <= 0.0 && high >= 0.0;
                     let agrees = match verdict {
                         Verdict::Slower => low > 0.0 && turns.p() <= limits[0],
@@ -155,7 +156,7 @@ mod tests {
     fn few_pairs_are_not_surer_than_the_chance_that_all_of_them_agree() {
         // However far from 0: eight pairs agree in one of 128 cases. Student's t, drawn from their interval, was sure.
         let far = turns(&[100.0, 100.1, 100.2, 100.3, 100.4, 100.5, 100.6, 100.7], 0.0);
-        assert_eq!(far.told(6.0, [0.005, 0.025]).verdict, Verdict::Inconclusive);
-        assert_eq!(far.told(6.0, [0.02, 0.025]).verdict, Verdict::Slower);
+        assert_eq!(far.judgement(6.0, [0.005, 0.025]).verdict, Verdict::Inconclusive);
+        assert_eq!(far.judgement(6.0, [0.02, 0.025]).verdict, Verdict::Slower);
     }
 }

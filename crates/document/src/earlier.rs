@@ -2,7 +2,7 @@
 
 use crate::compute::Sharing;
 use crate::{Document, Row};
-use stats::{Said, Shown};
+use stats::{RunEstimate, SeenLevels};
 use std::collections::BTreeMap;
 use std::time::UNIX_EPOCH;
 
@@ -20,7 +20,7 @@ const SHORTEST: f64 = 3.0;
 pub struct EarlierRuns {
     /// When they began, seconds since 1970.
     begun: Vec<f64>,
-    said: BTreeMap<Key, Vec<Said>>,
+    said: BTreeMap<Key, Vec<RunEstimate>>,
 }
 
 impl EarlierRuns {
@@ -37,22 +37,22 @@ impl EarlierRuns {
         }
         self.begun.extend(seconds(started));
         for row in run.results.iter().filter(|row| row.is_timed() && row.rounds.is_whole()) {
-            let said = Said::of(&row.rounds, &row.assumed_levels());
+            let said = RunEstimate::of(&row.rounds, &row.assumed_levels());
             self.said.entry(row.key()).or_default().extend(said);
         }
         true
     }
 
     /// What they show of each row.
-    fn shown(&self) -> BTreeMap<&Key, Shown> {
-        let mut entries = BTreeMap::<&Sharing, (Vec<&Key>, Vec<&[Said]>)>::new();
+    fn shown(&self) -> BTreeMap<&Key, SeenLevels> {
+        let mut entries = BTreeMap::<&Sharing, (Vec<&Key>, Vec<&[RunEstimate]>)>::new();
         for (key, said) in &self.said {
             let (keys, all) = entries.entry(&key.0).or_default();
             keys.push(key);
             all.push(said);
         }
         let of_entries =
-            entries.into_values().flat_map(|(keys, said)| keys.into_iter().zip(stats::shown(&said)));
+            entries.into_values().flat_map(|(keys, said)| keys.into_iter().zip(stats::seen_levels(&said)));
         of_entries.filter_map(|(key, shown)| Some((key, shown?))).collect()
     }
 }

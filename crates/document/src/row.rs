@@ -4,7 +4,8 @@ use crate::Rate;
 use record::Footprint;
 use serde::{Deserialize, Serialize};
 use stats::{
-    Cost, Counts, Cycles, Instructions, Lines, Mode, Nanos, Noise, Shown, Spread, StoredDistribution, Ticks,
+    Cost, Counts, Cycles, Instructions, Lines, Mode, Nanos, Noise, SeenLevels, Spread, StoredDistribution,
+    Ticks,
 };
 use std::collections::BTreeMap;
 use table::special::RowName;
@@ -208,7 +209,7 @@ pub struct Row {
     /// What earlier runs of this machine showed of how its cost changes from time to time, which is in its intervals; none where there
     /// were too few.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub earlier: Option<Shown>,
+    pub earlier: Option<SeenLevels>,
     /// How much was measured, and how much of that was kept.
     #[serde(default)]
     pub counts: Counts,

@@ -59,7 +59,7 @@ fn lab_text(plan: &LabPlan, counter: Counter, boots: u64) -> String {
 fn lab_json(plan: &LabPlan, counter: Counter, boots: u64) -> String {
     let rows = plan.jobs.iter().map(|job| {
         let mut row = row_in_json(&job.row);
-        row["configuration"] = serde_json::json!(job.configuration.whole());
+        row["configuration"] = serde_json::json!(job.configuration.all_values());
         row
     });
     let plan = serde_json::json!({

@@ -21,11 +21,11 @@ pub(crate) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Why> {
         return Err(Why::TooLarge(limit));
     }
     // Files of /proc and /sys have more than they say.
-    whole(file, limit)
+    read_all(file, limit)
 }
 
 /// All that can be read, if that is within the limit.
-pub(crate) fn whole(source: impl Read, limit: u64) -> Result<Vec<u8>, Why> {
+pub(crate) fn read_all(source: impl Read, limit: u64) -> Result<Vec<u8>, Why> {
     let mut bytes = Vec::new();
     source.take(limit + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit {

@@ -33,7 +33,7 @@ fn find(data: impl Read) -> Result<Vec<u8>, Why> {
         let entry = entry.map_err(|error| broken(error.into()))?;
         if entry.header().entry_type().is_file() && is_kernel(&String::from_utf8_lossy(&entry.path_bytes())) {
             let size = entry.size();
-            let file = whole(entry)?;
+            let file = read_member(entry)?;
             // The library takes the end of the package for the end of the file.
             return if file.len() as u64 == size {
                 Ok(file)
@@ -55,8 +55,8 @@ fn is_kernel(path: &str) -> bool {
 }
 
 /// All of a file.
-fn whole(source: impl Read) -> Result<Vec<u8>, Why> {
-    files::whole(source, LIMIT).map_err(|why| match why {
+fn read_member(source: impl Read) -> Result<Vec<u8>, Why> {
+    files::read_all(source, LIMIT).map_err(|why| match why {
         Why::TooLarge(limit) => Why::UnpacksTooLarge(limit),
         other => broken(other),
     })

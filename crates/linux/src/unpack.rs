@@ -60,7 +60,7 @@ pub(crate) fn reader(format: Format, bytes: &[u8]) -> Result<Box<dyn Read + '_>,
 
 /// What the bytes unpack to; `limit` bytes at most, and only until `stop` is set.
 pub(crate) fn unpack(format: Format, bytes: &[u8], limit: u64, stop: &AtomicBool) -> Result<Vec<u8>, Why> {
-    files::whole(Wanted { source: reader(format, bytes)?, stop }, limit).map_err(|why| match why {
+    files::read_all(Wanted { source: reader(format, bytes)?, stop }, limit).map_err(|why| match why {
         // The bytes are in memory: only what they say can be wrong.
         Why::Unreadable(_) => damaged(),
         Why::TooLarge(limit) => Why::UnpacksTooLarge(limit),

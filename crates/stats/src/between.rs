@@ -2,7 +2,7 @@
 //! cannot see levels as long as itself, nor what minutes change; several runs can.
 
 use crate::estimate::scatter;
-use crate::levels::{Assumed, Shown};
+use crate::levels::{Assumed, SeenLevels};
 use crate::primitives::{median, sorted};
 use crate::summary::rounds_of_estimate;
 use crate::tabulate::Lines;
@@ -20,7 +20,7 @@ const LIKE_OTHERS: f64 = 8.0;
 
 /// What one run says of a row.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Said {
+pub struct RunEstimate {
     /// Its estimate, core cycles.
     cost: f64,
     /// Standard error by the scatter of its rounds, as a part of that.
@@ -29,43 +29,43 @@ pub struct Said {
     levels: f64,
 }
 
-impl Said {
+impl RunEstimate {
     /// By the run's rounds; none where there are too few for an estimate.
-    pub fn of(lines: &Lines, assumed: &Assumed) -> Option<Said> {
+    pub fn of(lines: &Lines, assumed: &Assumed) -> Option<RunEstimate> {
         let rounds = on_one_cpu(lines, rounds_of_estimate(lines));
         let costs = sorted(rounds.iter().filter_map(|index| lines.core_cycles(*index)).collect());
         let at_ms: Vec<f64> = rounds.iter().filter_map(|index| lines.at_ms.get(*index).copied()).collect();
         let cost = median(&costs).filter(|cost| *cost > 0.0 && rounds.len() >= crate::LEAST_ROUNDS)?;
         let levels = assumed.of_cost(cost).reach(&at_ms) / crate::TWO_SIDED;
-        Some(Said { cost, scatter: scatter(&costs) / crate::TWO_SIDED / cost, levels })
+        Some(RunEstimate { cost, scatter: scatter(&costs) / crate::TWO_SIDED / cost, levels })
     }
 }
 
 /// What runs show of the levels of an entry: of each of its rows, by what each run says of it. All rows of an entry share their levels, and
 /// each may have more of its own.
-pub fn shown(rows: &[&[Said]]) -> Vec<Option<Shown>> {
-    let each: Vec<Option<Shown>> = rows.iter().map(|said| of_row(said)).collect();
-    let weight: f64 = each.iter().flatten().map(Shown::freedom).sum();
+pub fn seen_levels(rows: &[&[RunEstimate]]) -> Vec<Option<SeenLevels>> {
+    let each: Vec<Option<SeenLevels>> = rows.iter().map(|said| of_row(said)).collect();
+    let weight: f64 = each.iter().flatten().map(SeenLevels::freedom).sum();
     let all = each.iter().flatten().map(|shown| shown.variance * shown.freedom()).sum::<f64>() / weight;
-    let beside_others = |shown: Shown| {
+    let beside_others = |shown: SeenLevels| {
         let own = shown.freedom();
-        Shown { variance: (all * LIKE_OTHERS + shown.variance * own) / (LIKE_OTHERS + own), ..shown }
+        SeenLevels { variance: (all * LIKE_OTHERS + shown.variance * own) / (LIKE_OTHERS + own), ..shown }
     };
     each.into_iter().map(|shown| shown.map(beside_others)).collect()
 }
 
 /// By one row alone.
-fn of_row(said: &[Said]) -> Option<Shown> {
+fn of_row(said: &[RunEstimate]) -> Option<SeenLevels> {
     let count = said.len() as f64;
     let middle = median(&sorted(said.iter().map(|said| said.cost).collect()))?;
-    let multiple = |said: &Said| {
+    let multiple = |said: &RunEstimate| {
         let apart = (said.cost / middle - 1.0).abs().min(FARTHEST * said.levels.hypot(said.scatter));
         // Around their own middle, runs lie closer together than around the true one.
         (apart.powi(2) * count / (count - 1.0) - said.scatter.powi(2)) / said.levels.powi(2)
     };
     let variance = said.iter().map(multiple).sum::<f64>() / count;
     (said.len() >= FEWEST && variance.is_finite())
-        .then_some(Shown { runs: said.len() as u64, variance: variance.max(0.0) })
+        .then_some(SeenLevels { runs: said.len() as u64, variance: variance.max(0.0) })
 }
 
 /// The rounds of the CPU that has most of them, as in an estimate.

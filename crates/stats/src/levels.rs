@@ -88,14 +88,14 @@ impl Levels {
 
 /// Levels, as earlier runs show them.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Shown {
+pub struct SeenLevels {
     /// How many runs.
     pub runs: u64,
     /// The variance of the levels, as a multiple of what is assumed.
     pub variance: f64,
 }
 
-impl Shown {
+impl SeenLevels {
     /// The degrees of freedom that so many runs have around their middle.
     pub(crate) fn freedom(&self) -> f64 {
         self.runs.saturating_sub(1) as f64
@@ -126,7 +126,7 @@ impl OfEntry {
     }
 
     /// Those of one of its rows, of which earlier runs may have shown more.
-    pub fn of_row(&self, lines: &Lines, earlier: Option<&Shown>) -> Levels {
+    pub fn of_row(&self, lines: &Lines, earlier: Option<&SeenLevels>) -> Levels {
         let known = OfEntry { variance: 1.0, seconds: self.assumed.seconds, seen: WEIGHT, ..*self };
         // A run is too short to have more than one level or two.
         let shown = earlier.map(|shown| OfEntry {

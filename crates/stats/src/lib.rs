@@ -30,13 +30,13 @@ mod step;
 mod summary;
 mod tabulate;
 
-pub use between::{Said, shown};
+pub use between::{RunEstimate, seen_levels};
 pub use cost::{Cost, Cycles, Instructions, Mode, Nanos, Ticks};
 pub use distribution::{Distribution, NotADistribution, StoredDistribution};
 pub use instructions::instructions;
 pub use interrupts::Interrupts;
 pub use layout::{LEAST_LAYOUTS, Spread, spread};
-pub use levels::{Assumed, Levels, OfEntry, Shown};
+pub use levels::{Assumed, Levels, OfEntry, SeenLevels};
 pub use paired::{Pair, Paired, SignedRank, paired};
 pub use quiet::{Excluded, Reference, Vouch};
 pub use round::{Block, Malformed, Mark, Order, Round};

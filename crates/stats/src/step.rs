@@ -29,12 +29,12 @@ pub fn step(intervals: impl Iterator<Item = u64>) -> f64 {
     for ticks in intervals.filter(|ticks| (1..LONGEST).contains(ticks)) {
         *counts.entry(ticks).or_default() += 1;
     }
-    let whole = whole(&counts);
+    let whole = whole_divisor(&counts);
     if whole as f64 >= LEAST_BROKEN { whole as f64 } else { broken(&counts).unwrap_or(whole as f64) }
 }
 
 /// The greatest whole number that divides nearly all.
-fn whole(counts: &BTreeMap<u64, usize>) -> u64 {
+fn whole_divisor(counts: &BTreeMap<u64, usize>) -> u64 {
     let mut frequent: Vec<(u64, usize)> = counts.iter().map(|(ticks, count)| (*ticks, *count)).collect();
     frequent.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     frequent.truncate(CANDIDATES);

@@ -4,7 +4,7 @@
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use stats::{Assumed, Distribution, Levels, Lines, OfEntry, Said, Scale, Shown, figures, shown};
+use stats::{Assumed, Distribution, Levels, Lines, OfEntry, RunEstimate, Scale, SeenLevels, figures, shown};
 
 /// A core whose entries cost this many percent more or less (standard deviation), for so many seconds each time.
 #[derive(Debug, Clone, Copy)]
@@ -60,12 +60,12 @@ fn add(lines: &mut Lines, at: f64, cost: f64) {
 }
 
 /// What earlier runs of so many seconds show of the first row.
-fn earlier(core: Core, seconds: f64, runs: usize, random: &mut StdRng) -> Option<Shown> {
+fn earlier(core: Core, seconds: f64, runs: usize, random: &mut StdRng) -> Option<SeenLevels> {
     let runs: Vec<Vec<Lines>> = (0..runs).map(|_| rows(core, seconds, random)).collect();
-    let said = |row: usize| -> Vec<Said> {
-        runs.iter().filter_map(|run| Said::of(&run[row], &Assumed::OF_A_KERNEL)).collect()
+    let said = |row: usize| -> Vec<RunEstimate> {
+        runs.iter().filter_map(|run| RunEstimate::of(&run[row], &Assumed::OF_A_KERNEL)).collect()
     };
-    let rows: Vec<Vec<Said>> = (0..ROWS).map(said).collect();
+    let rows: Vec<Vec<RunEstimate>> = (0..ROWS).map(said).collect();
     shown(&rows.iter().map(Vec::as_slice).collect::<Vec<_>>())[0]
 }
 

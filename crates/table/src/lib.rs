@@ -37,7 +37,7 @@ pub use operation::{Call, Loops, Operation};
 pub use origin::Origin;
 pub use parameter::{Evidence, Filter, Parameter, ParameterValue};
 pub use profile::Profile;
-pub use requirement::Whole;
+pub use requirement::SwitchValues;
 pub use sets::Sets;
 pub use setting::Setting;
 pub use settings::{BadSet, DEFAULT, Settings};

@@ -1,6 +1,6 @@
 //! Profiles: named lists of what a kernel does around its entries; and what a command line adds to one or leaves out.
 
-use crate::{Kernel, Mistake, Setting, Settings, Table, Whole, nearest};
+use crate::{Kernel, Mistake, Setting, Settings, SwitchValues, Table, nearest};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -108,7 +108,7 @@ impl Table {
     }
 
     /// Puts a step on top of those before it: it is the first of its switch, or has more than the one before.
-    fn raise(&self, bare: &Whole, whole: &mut Whole, step: &Setting) -> Result<(), Mistake> {
+    fn raise(&self, bare: &SwitchValues, whole: &mut SwitchValues, step: &Setting) -> Result<(), Mistake> {
         let before = whole.insert(step.name.clone(), step.value.clone()).unwrap_or_default();
         let raises = self.switch(&step.name).is_some_and(|switch| switch.raises(&before, &step.value));
         if raises || bare.get(&step.name) == Some(&before) {

@@ -4,11 +4,11 @@ use crate::{Mistake, Setting, Switch, Table};
 use std::collections::BTreeMap;
 
 /// A value for every switch, by its name.
-pub type Whole = BTreeMap<String, String>;
+pub type SwitchValues = BTreeMap<String, String>;
 
 impl Switch {
     /// What a value requires of other switches, and these values do not meet: the switch, and the values that would do.
-    pub fn unmet<'a>(&'a self, value: &str, whole: &'a Whole) -> Vec<(&'a str, &'a [String])> {
+    pub fn unmet<'a>(&'a self, value: &str, whole: &'a SwitchValues) -> Vec<(&'a str, &'a [String])> {
         let needs = self.requirements(value).into_iter().flat_map(|need| &need.switches);
         let is_unmet = |(name, allowed): &(&String, &Vec<String>)| {
             whole.get(*name).is_some_and(|value| !allowed.contains(value))
@@ -19,13 +19,13 @@ impl Switch {
 
 impl Table {
     /// The configuration that a bill begins with: of every switch that is a step the first value, of the others the default.
-    pub fn bare(&self) -> Whole {
+    pub fn bare(&self) -> SwitchValues {
         let value = |switch: &Switch| if switch.is_step() { switch.first() } else { switch.default.clone() };
         self.switches.iter().map(|switch| (switch.name.clone(), value(switch))).collect()
     }
 
     /// The bare configuration with these settings, the last of a switch counting.
-    pub fn with(&self, settings: &[Setting]) -> Whole {
+    pub fn with(&self, settings: &[Setting]) -> SwitchValues {
         let mut whole = self.bare();
         whole.extend(settings.iter().map(|set| (set.name.clone(), set.value.clone())));
         whole
@@ -35,7 +35,7 @@ impl Table {
     ///
     /// # Errors
     /// [`Mistake::Unmet`], of the first.
-    pub fn check_requirements(&self, whole: &Whole) -> Result<(), Mistake> {
+    pub fn check_requirements(&self, whole: &SwitchValues) -> Result<(), Mistake> {
         for switch in &self.switches {
             let Some(value) = whole.get(&switch.name) else { continue };
             if let Some((name, allowed)) = switch.unmet(value, whole).first() {
@@ -50,7 +50,7 @@ impl Table {
     ///
     /// # Errors
     /// A requirement that contradicts another; a switch that there is not.
-    pub fn required(&self, setting: &Setting, preferred: &Whole) -> Result<Vec<Setting>, Mistake> {
+    pub fn required(&self, setting: &Setting, preferred: &SwitchValues) -> Result<Vec<Setting>, Mistake> {
         let mut needed = Vec::new();
         self.require(setting, preferred, &mut needed)?;
         Ok(needed)
@@ -59,7 +59,7 @@ impl Table {
     fn require(
         &self,
         setting: &Setting,
-        preferred: &Whole,
+        preferred: &SwitchValues,
         needed: &mut Vec<Setting>,
     ) -> Result<(), Mistake> {
         let switch = self.switch(&setting.name);
@@ -79,7 +79,7 @@ impl Table {
     }
 }
 
-fn unmet(setting: &Setting, name: &str, allowed: &[String], whole: &Whole) -> Mistake {
+fn unmet(setting: &Setting, name: &str, allowed: &[String], whole: &SwitchValues) -> Mistake {
     let value = whole.get(name).cloned().unwrap_or_default();
     Mistake::Unmet { setting: setting.clone(), name: name.into(), allowed: allowed.join(" or "), value }
 }

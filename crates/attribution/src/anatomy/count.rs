@@ -77,7 +77,7 @@ impl Anatomy {
             tree.go(last, instruction);
             last = Some(instruction);
         }
-        tree.whole()
+        tree.into_root()
     }
 
     /// For flame graphs: each stack of functions, `entry_SYSCALL_64;do_syscall_64`, with the instructions of the last one itself, in the
@@ -149,7 +149,7 @@ impl Tree {
         })
     }
 
-    fn whole(mut self) -> Function {
+    fn into_root(mut self) -> Function {
         self.functions.iter_mut().for_each(|function| function.total = function.own);
         // Those that were called stand behind their callers.
         while self.functions.len() > 1 {

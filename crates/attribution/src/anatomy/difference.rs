@@ -85,7 +85,7 @@ impl Difference {
     }
 
     /// Both paths, whole.
-    pub fn whole(&self, first: &Anatomy, second: &Anatomy) -> Changed {
+    pub fn total(&self, first: &Anatomy, second: &Anatomy) -> Changed {
         let all = self.by(first, second, |_| ());
         all.into_iter().next().map(|(_, changed)| changed).unwrap_or_default()
     }

@@ -28,7 +28,7 @@ impl Anatomy {
     /// `symbols` are those of the boot that was followed, `kernel` is what it booted.
     pub fn of(trace: &Trace, symbols: &[Symbol], kernel: &Kernel) -> Anatomy {
         let symbols = Rc::new(Symbols::of(symbols, kernel.text));
-        let path = Path::of(trace, &symbols, kernel).told();
+        let path = Path::of(trace, &symbols, kernel).attributed();
         let mut writer = Writer::new(symbols);
         let instructions = path.0.into_iter().zip(&trace.steps).map(|(node, step)| {
             let (part, confidence) = node.part.unwrap_or((Part::Other, Confidence::None));
@@ -100,7 +100,7 @@ impl Path {
 
     /// With all that can be told. What was told first stays: the table decides before the names of thunks and the like, these before
     /// a pattern, and last the function that an instruction stands in.
-    fn told(mut self) -> Path {
+    fn attributed(mut self) -> Path {
         self.tell_program();
         patterns::beginnings(&mut self);
         for place in 0..self.0.len() {

@@ -69,7 +69,7 @@ fn isolation_is_ten_instructions_in_the_place_of_two_jumps() {
     let functions = difference.functions(&off, &on);
     let functions: Vec<_> = functions.iter().map(|(name, one)| (name.as_str(), one.less, one.more)).collect();
     assert_eq!(functions, [("entry_SYSCALL_64", 1, 5), ("syscall_return_via_sysret", 1, 5)]);
-    let whole = difference.whole(&off, &on);
+    let whole = difference.total(&off, &on);
     assert_eq!((whole.first, whole.second), (off.instructions.len(), on.instructions.len()));
     assert_eq!((whole.less, whole.more), (2, 10));
     assert_eq!(on.instructions.len() - off.instructions.len(), 8);
@@ -85,7 +85,7 @@ fn isolation_is_ten_instructions_in_the_place_of_two_jumps() {
 fn across_kernels_names_and_offsets_are_no_difference() {
     let (old, new) = (call("6.1-pti-on"), call("6.12-pti-on"));
     let (strict, across) = (Difference::of(&old, &new), Difference::across(&old, &new));
-    let count = |one: &Difference| one.whole(&old, &new);
+    let count = |one: &Difference| one.total(&old, &new);
     assert!(count(&across).more < count(&strict).more, "{:?} {:?}", count(&across), count(&strict));
     let whole = count(&across);
     assert_eq!(whole.second + whole.less, whole.first + whole.more);
@@ -107,7 +107,7 @@ fn across_kernels_names_and_offsets_are_no_difference() {
     // Of one kernel, the two say the same.
     let off = call("6.1-pti-off");
     let both = [Difference::of(&off, &old), Difference::across(&off, &old)];
-    let [exact, loose] = both.map(|one| one.whole(&off, &old));
+    let [exact, loose] = both.map(|one| one.total(&off, &old));
     assert_eq!((exact.less, exact.more), (loose.less, loose.more));
 }
 

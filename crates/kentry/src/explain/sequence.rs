@@ -1,7 +1,7 @@
 //! The instructions that a setting brings, as the kernel in this command has them.
 
 use table::paths::{Executed, File, Paths, Step};
-use table::{Setting, Table, Whole};
+use table::{Setting, SwitchValues, Table};
 
 /// Paths to look at, in this order: what changes the first is shown there.
 const PATHS: [&str; 4] = ["syscall_x86_64", "int80", "sysenter_x86_64", "exception"];
@@ -45,8 +45,8 @@ fn change(table: &Table, paths: &Paths, setting: &Setting) -> Option<Change> {
     PATHS.iter().find_map(|name| {
         let steps: Vec<Step> =
             paths.steps(paths.path(name)?).into_iter().filter(|step| !step.code.is_empty()).collect();
-        let is_on = |step: &Step, whole: &Whole| step.is_on(&pairs(whole));
-        let only = |on: &Whole, off: &Whole| {
+        let is_on = |step: &Step, whole: &SwitchValues| step.is_on(&pairs(whole));
+        let only = |on: &SwitchValues, off: &SwitchValues| {
             let here = steps.iter().filter(|step| is_on(step, on) && !is_on(step, off));
             here.cloned().collect::<Vec<Step>>()
         };
@@ -55,7 +55,7 @@ fn change(table: &Table, paths: &Paths, setting: &Setting) -> Option<Change> {
     })
 }
 
-fn pairs(whole: &Whole) -> Vec<(&str, &str)> {
+fn pairs(whole: &SwitchValues) -> Vec<(&str, &str)> {
     whole.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
 }
 

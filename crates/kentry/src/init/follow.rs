@@ -33,13 +33,13 @@ const PAUSE: Duration = Duration::from_millis(230);
 const TURNS: u64 = 5_000_000;
 
 /// Where this program meets who follows it.
-struct Place {
+struct RendezvousPage {
     code: extern "C" fn(u64, u64),
     answer: *const u64,
 }
 
-impl Place {
-    fn make() -> nix::Result<Place> {
+impl RendezvousPage {
+    fn make() -> nix::Result<RendezvousPage> {
         let (address, mode) =
             (NonZeroUsize::new(PAGE as usize), ProtFlags::PROT_READ | ProtFlags::PROT_WRITE);
         let flags = MapFlags::MAP_PRIVATE | MapFlags::MAP_FIXED_NOREPLACE;
@@ -54,7 +54,7 @@ impl Place {
         }
         // SAFETY: an instruction that returns is a function that ignores its arguments.
         let code = unsafe { std::mem::transmute::<NonNull<libc::c_void>, extern "C" fn(u64, u64)>(pages) };
-        Ok(Place { code, answer })
+        Ok(RendezvousPage { code, answer })
     }
 
     fn meet(&self, about: Rendezvous) {
@@ -75,7 +75,8 @@ impl Place {
 /// # Errors
 /// In words, when nothing can be followed.
 pub fn run(rows: &[TableRow], document: &Document, timer: Option<u64>) -> Result<(), String> {
-    let place = Place::make().map_err(|errno| format!("nothing can be followed: {}", errno.desc()))?;
+    let place =
+        RendezvousPage::make().map_err(|errno| format!("nothing can be followed: {}", errno.desc()))?;
     let flag = Interrupt::default();
     let mut host = executor(Priority::Inherited, ROUND_TIME, &flag).map_err(|error| error.to_string())?;
     for row in rows {
@@ -111,7 +112,7 @@ fn counted((entry, operation): &TableRow, document: &Document) -> Option<f64> {
 }
 
 /// Has a probe use a row as it does when it is counted. What it answers was judged before.
-fn use_once(place: &Place, host: &mut Host, (entry, operation): TableRow) {
+fn use_once(place: &RendezvousPage, host: &mut Host, (entry, operation): TableRow) {
     place.meet(Rendezvous::Row(entry.id, operation.id));
     let _ = host.measure(entry.probe, CPU, &measure::counted_request((entry, operation), CPU, PARENT));
 }

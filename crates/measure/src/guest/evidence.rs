@@ -36,13 +36,13 @@ const FOUND: [&str; 24] = [
 ];
 
 /// What a guest says of a value that it was booted with.
-enum Said {
+enum Confirmation {
     /// Nothing: its document has no such field.
-    Nothing,
+    None,
     /// That it has the value.
     Agrees,
     /// Something else: in this field, and in words.
-    Otherwise(String, String),
+    Contradicts(String, String),
 }
 
 /// Looks for what contradicts a configuration: parameters that the kernel did not know, and facts that are otherwise. A word of `--append`
@@ -73,10 +73,12 @@ pub fn judge(
         if let Some(word) = first_unknown(&words, unknown) {
             return Err(of_value(format!("this kernel does not know {word}")));
         }
-        match said(value, is_given, document) {
-            Said::Otherwise(field, why) => return Err(of_value(in_words(parameter, value, (&field, &why)))),
-            Said::Nothing if !value.kernel_chooses => unverified.push(name),
-            Said::Nothing | Said::Agrees => {}
+        match confirmation(value, is_given, document) {
+            Confirmation::Contradicts(field, why) => {
+                return Err(of_value(in_words(parameter, value, (&field, &why))));
+            }
+            Confirmation::None if !value.kernel_chooses => unverified.push(name),
+            Confirmation::None | Confirmation::Agrees => {}
         }
     }
     if let Some(word) = first_unknown(&append, unknown) {
@@ -89,14 +91,14 @@ pub fn judge(
 
 /// What the document says of a value: something if it has one of the fields, and that it agrees if none of those contradicts. Fields that
 /// another parameter overrules do not count where that is given.
-fn said(value: &ParameterValue, is_given: impl Fn(&str) -> bool, document: &Value) -> Said {
-    let mut all = Said::Nothing;
+fn confirmation(value: &ParameterValue, is_given: impl Fn(&str) -> bool, document: &Value) -> Confirmation {
+    let mut all = Confirmation::None;
     let counts = |evidence: &&Evidence| !evidence.unless.as_deref().is_some_and(&is_given);
     for evidence in value.shows.iter().filter(counts) {
         match of_evidence(evidence, document) {
-            Said::Otherwise(field, why) => return Said::Otherwise(field, why),
-            Said::Agrees => all = Said::Agrees,
-            Said::Nothing => {}
+            Confirmation::Contradicts(field, why) => return Confirmation::Contradicts(field, why),
+            Confirmation::Agrees => all = Confirmation::Agrees,
+            Confirmation::None => {}
         }
     }
     all
@@ -159,15 +161,15 @@ fn in_words(parameter: &Parameter, value: &ParameterValue, (field, why): (&str, 
 }
 
 /// What the document says of one field.
-fn of_evidence(evidence: &Evidence, document: &Value) -> Said {
+fn of_evidence(evidence: &Evidence, document: &Value) -> Confirmation {
     let found = evidence.field.split('.').try_fold(document, |value, name| value.get(name));
-    let Some(found) = found.filter(|found| !found.is_null()) else { return Said::Nothing };
+    let Some(found) = found.filter(|found| !found.is_null()) else { return Confirmation::None };
     let is_silent = evidence.where_has.as_ref().is_some_and(|word| has(found, word) != Some(true));
     if is_silent || is_of_another_kind(evidence, found) {
-        return Said::Nothing;
+        return Confirmation::None;
     }
     let why = contradiction(evidence, found);
-    why.map_or(Said::Agrees, |why| Said::Otherwise(evidence.field.clone(), why))
+    why.map_or(Confirmation::Agrees, |why| Confirmation::Contradicts(evidence.field.clone(), why))
 }
 
 /// Whether a list has this word, or a text contains it; none of what is neither.

@@ -52,7 +52,7 @@ impl<'a> Configuration<'a> {
     }
 
     /// All of them, by name.
-    pub fn whole(&self) -> BTreeMap<String, String> {
+    pub fn all_values(&self) -> BTreeMap<String, String> {
         self.values().map(|(name, value)| (name.to_string(), value.to_string())).collect()
     }
 
@@ -141,7 +141,7 @@ mod tests {
         let frames = "values = [\"minimum\", \"frame\"";
         let table = Table::parse(&table::SOURCE.replacen(frames, &format!("{frames}, \"pti\""), 1)).unwrap();
         let one = Configurations::new(&table, &["stack=pti".to_string()]).unwrap();
-        assert_eq!((one.all[0].whole()["stack"].as_str(), one.named), ("pti", vec!["stack"]));
+        assert_eq!((one.all[0].all_values()["stack"].as_str(), one.named), ("pti", vec!["stack"]));
     }
 
     #[test]

@@ -36,7 +36,7 @@ impl Counted {
     }
 
     /// All of it; `None` if nothing was counted.
-    pub fn whole(self) -> Option<LabCounters> {
+    pub fn into_counters(self) -> Option<LabCounters> {
         let Counted { sums, ratios, spec_ctrl } = self;
         let values = || spec_ctrl.iter().map(|value| format!("{value:#x}")).collect();
         (sums.rounds > 0).then(|| LabCounters {
@@ -79,10 +79,10 @@ mod tests {
 
     #[test]
     fn nothing_counted_is_nothing_and_not_zero() {
-        assert_eq!(Counted::default().whole(), None);
+        assert_eq!(Counted::default().into_counters(), None);
         let mut counted = Counted::default();
         counted.take(&counters(&[(abi::COUNTER_TSC, 10), (abi::COUNTER_SPEC_CTRL, 1)]));
-        let whole = counted.whole().unwrap();
+        let whole = counted.into_counters().unwrap();
         assert_eq!((whole.rounds, whole.ticks, whole.smis, whole.instructions), (1, 10, None, None));
         assert_eq!((whole.cycles_per_tick, whole.spec_ctrl), (None, Some(vec!["0x1".to_string()])));
     }
@@ -93,7 +93,7 @@ mod tests {
         assert_eq!([&quiet, &smi, &counters(&[])].map(is_lost), [false, true, false]);
         let mut counted = Counted::default();
         [&quiet, &smi, &quiet].into_iter().for_each(|one| counted.take(one));
-        let whole = counted.whole().unwrap();
+        let whole = counted.into_counters().unwrap();
         assert_eq!((whole.rounds, whole.smis, whole.rounds_lost), (3, Some(2), 1));
     }
 

@@ -9,7 +9,7 @@ use environment::{
 use places::lab::Configured;
 use record::{Boot, abi};
 use std::time::Duration;
-use table::Whole;
+use table::SwitchValues;
 
 /// What came of the boots.
 pub struct Booting<'a> {
@@ -49,7 +49,7 @@ pub fn environment(setup: Setup, booting: Booting) -> Environment {
     };
     let lab = Lab {
         vendor: vendor(boot.vendor).map(str::to_string),
-        switches: defaults.map(|defaults| Whole::clone(&defaults)).unwrap_or_default(),
+        switches: defaults.map(|defaults| SwitchValues::clone(&defaults)).unwrap_or_default(),
         ring0_ticks: boot.ring0_ticks,
         ring3_ticks: boot.ring3_ticks,
         syscall_works: boot.syscall_works,

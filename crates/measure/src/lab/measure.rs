@@ -18,7 +18,7 @@ use record::{Boot, abi};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime};
-use table::{Kernel, Whole};
+use table::{Kernel, SwitchValues};
 
 /// Measures what the plan asks for. `progress` gets the share that is done, and the row.
 ///
@@ -214,9 +214,9 @@ fn rows<'a>(
     let configured: BTreeMap<usize, &Configured> = said(boots).collect();
     let ring0 = (machine.counter() == Counter::Time).then(|| Ring0::judge(&ring_test(boot)));
     let new = |(index, job): (usize, &Job<'a>)| {
-        let said = configured.get(&index).map(|said| Whole::clone(said));
+        let said = configured.get(&index).map(|said| SwitchValues::clone(said));
         let configuration =
-            said.or_else(|| unsaid(boots, index)).unwrap_or_else(|| job.configuration.whole());
+            said.or_else(|| unsaid(boots, index)).unwrap_or_else(|| job.configuration.all_values());
         let row = Row::new(job.row, machine.counter(), configuration);
         let mut row = match job.footprint {
             Some(footprint) => row.among(footprint),
@@ -247,7 +247,7 @@ fn rows<'a>(
     }
     remark_on_strays(&mut rows, boots);
     // What an emulator counts is its own.
-    (rows, counted.whole().filter(|_| machine.counter() == Counter::Time))
+    (rows, counted.into_counters().filter(|_| machine.counter() == Counter::Time))
 }
 
 /// What the kernel says that each job runs with, by the job's index; once for each round of it.
@@ -274,10 +274,10 @@ const DISAGREE: &str =
     "its boots ran with different values of a switch: a default depends on the CPU that a boot was on";
 
 /// What a job would have run with that the kernel did not come to: what the plan sets, and else what the kernel says of its defaults.
-fn unsaid(boots: &[Booted], index: usize) -> Option<Whole> {
+fn unsaid(boots: &[Booted], index: usize) -> Option<SwitchValues> {
     let boot = boots.first()?;
     let (number, _) = boot.rounds().find(|(_, of)| *of == index)?;
-    let mut configuration = Whole::clone(boot.collected.defaults.as_ref()?);
+    let mut configuration = SwitchValues::clone(boot.collected.defaults.as_ref()?);
     configuration.extend(boot.work.plan.set_before(number));
     Some(configuration)
 }

@@ -7,7 +7,7 @@ use places::lab::Line;
 use record::{Footprint, Request, abi};
 use std::collections::BTreeMap;
 use std::time::Duration;
-use table::{Kernel, Probe, Table, Whole};
+use table::{Kernel, Probe, SwitchValues, Table};
 
 /// One row in one configuration.
 #[derive(Debug, Clone)]
@@ -193,7 +193,12 @@ impl<'a> LabPlan<'a> {
 
     /// The plan for these configurations of rows, each with a value of the table's for every switch. Two that an entry makes equal are
     /// one.
-    pub fn of(table: &'a Table, wanted: &[(TableRow<'a>, &Whole)], seed: u64, time: Duration) -> LabPlan<'a> {
+    pub fn of(
+        table: &'a Table,
+        wanted: &[(TableRow<'a>, &SwitchValues)],
+        seed: u64,
+        time: Duration,
+    ) -> LabPlan<'a> {
         let defaults = Configuration::defaults(table);
         let mut jobs: Vec<Job> = Vec::new();
         for (row, values) in wanted {

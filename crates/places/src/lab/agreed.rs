@@ -2,7 +2,7 @@
 
 use crate::lab::{Configured, Event, Events, Plan, Trouble};
 use std::sync::Arc;
-use table::{Switch, Table, Whole};
+use table::{Switch, SwitchValues, Table};
 
 /// The events of a guest, as long as its kernel is configured as the plan asks: a value that the plan does not set is the default or, where
 /// the processor lacks what that needs, the first. Which, the kernel alone says.
@@ -29,7 +29,7 @@ impl<'a> Agreed<'a> {
                 let (_, values) =
                     self.sets.get(self.obeyed).ok_or("it has another configuration than before, unasked")?;
                 self.obeyed += 1;
-                let mut asked = Whole::clone(before);
+                let mut asked = SwitchValues::clone(before);
                 asked.extend(values.iter().cloned());
                 let mut other = asked.iter().filter(|(name, value)| said.get(*name) != Some(value));
                 other.next().map(|(name, value)| otherwise(said, name, value))
@@ -50,7 +50,7 @@ impl<'a> Agreed<'a> {
 }
 
 /// A switch that has neither its default nor its first value before anything was set.
-fn odd_default(said: &Whole) -> Option<String> {
+fn odd_default(said: &SwitchValues) -> Option<String> {
     let is_odd = |switch: &&Switch| {
         said.get(&switch.name).is_none_or(|value| *value != switch.default && *value != switch.first())
     };
@@ -58,7 +58,7 @@ fn odd_default(said: &Whole) -> Option<String> {
     Some(otherwise(said, &odd.name, &odd.default))
 }
 
-fn otherwise(said: &Whole, name: &str, asked: &str) -> String {
+fn otherwise(said: &SwitchValues, name: &str, asked: &str) -> String {
     format!("it has {name}={}, and was asked for {asked}", said.get(name).map_or("", String::as_str))
 }
 

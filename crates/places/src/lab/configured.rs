@@ -2,10 +2,10 @@
 
 use crate::lab::trouble::Disorder;
 use std::sync::Arc;
-use table::{Table, Whole};
+use table::{SwitchValues, Table};
 
 /// A kernel's configuration: the value of every switch. Many programs share one.
-pub type Configured = Arc<Whole>;
+pub type Configured = Arc<SwitchValues>;
 
 /// The values that a record has, by their names.
 ///
@@ -26,7 +26,7 @@ pub(crate) fn named(values: &[u64]) -> Result<Configured, Disorder> {
         None => Err(Disorder::NoSwitch(id)),
     };
     let all = values.iter().enumerate().map(of).filter_map(Result::transpose);
-    Ok(Arc::new(all.collect::<Result<Whole, Disorder>>()?))
+    Ok(Arc::new(all.collect::<Result<SwitchValues, Disorder>>()?))
 }
 
 #[cfg(test)]

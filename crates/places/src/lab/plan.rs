@@ -2,7 +2,7 @@
 
 use record::abi;
 use std::fmt::Write;
-use table::Whole;
+use table::SwitchValues;
 
 /// One line of a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -138,7 +138,7 @@ impl Plan {
     }
 
     /// What is set before the program or check of this number: of each switch that set lines before it name, the last value.
-    pub fn set_before(&self, number: u64) -> Whole {
+    pub fn set_before(&self, number: u64) -> SwitchValues {
         let before = self.sets().into_iter().take_while(|(programs, _)| *programs <= number);
         before.flat_map(|(_, values)| values).cloned().collect()
     }

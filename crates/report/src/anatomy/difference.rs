@@ -47,7 +47,7 @@ pub(super) fn all(document: &Document) -> Vec<Shown<'_>> {
 fn shown<'a>((first, base): (&'a Followed, &str), (second, other): (&'a Followed, &str)) -> Shown<'a> {
     let difference = Difference::between(first, second);
     let (from, to) = (&first.anatomy, &second.anatomy);
-    let Changed { less, more, .. } = difference.whole(from, to);
+    let Changed { less, more, .. } = difference.total(from, to);
     let title = match (less, more) {
         (0, 0) => format!("{base} → {other}: every instruction is the same"),
         _ => format!("{base} → {other}: {} more, {less} less", instructions(more)),
