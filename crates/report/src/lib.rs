@@ -20,6 +20,7 @@ mod fact;
 mod figure;
 mod first_screen;
 mod format;
+mod grid;
 mod guest;
 mod head;
 mod json;

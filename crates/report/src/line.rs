@@ -1,5 +1,6 @@
 //! Lines of a terminal: spans of text, each with its look, whose width is known.
 
+use crate::Style;
 use crate::plain::plain;
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 use unicode_width::UnicodeWidthStr;
@@ -82,6 +83,13 @@ impl Line {
     }
 }
 
+/// Lines as bytes.
+pub(crate) fn written(lines: &[Line], style: &Style) -> Vec<u8> {
+    let mut out = String::new();
+    lines.iter().for_each(|line| line.write(style.color, &mut out));
+    out.into_bytes()
+}
+
 /// A text beside a label: as [`wrapped`], and every line of it begins at `column`.
 pub(crate) fn labelled(
     mut label: Line,
@@ -128,7 +136,7 @@ pub(crate) fn wrapped(
 mod tests {
     use super::*;
 
-    fn written(lines: &[Line], color: bool) -> String {
+    fn text(lines: &[Line], color: bool) -> String {
         let mut out = String::new();
         lines.iter().for_each(|line| line.write(color, &mut out));
         out
@@ -138,19 +146,19 @@ mod tests {
     fn long_words_are_broken_and_whole() {
         let lines =
             wrapped(Line::new(look::NAME, "name: "), look::PLAIN, "one two-three abcdefghijklmn", 12, 2);
-        assert_eq!(written(&lines, false), "name: one\n  two-three\n  abcdefghij\n  klmn\n");
+        assert_eq!(text(&lines, false), "name: one\n  two-three\n  abcdefghij\n  klmn\n");
     }
 
     #[test]
     fn a_start_that_fills_the_line_stands_alone() {
         let lines = wrapped(Line::new(look::PLAIN, "exactly ten "), look::PLAIN, "and more", 11, 2);
-        assert_eq!(written(&lines, false), "exactly ten\n  and more\n");
+        assert_eq!(text(&lines, false), "exactly ten\n  and more\n");
     }
 
     #[test]
     fn color_ends_with_its_span() {
         let mut line = Line::new(look::NAME, "a");
         line.blank_to(4);
-        assert_eq!(written(&[line], true), "\u{1b}[1ma\u{1b}[0m\n");
+        assert_eq!(text(&[line], true), "\u{1b}[1ma\u{1b}[0m\n");
     }
 }

@@ -1,8 +1,9 @@
 //! The table of entries itself: those of Linux, or those of the lab with its switches and profiles.
 
 use crate::arrange::names;
-use crate::line::{Line, look, wrapped};
-use crate::{Error, Format, Kind, Style, csv, json};
+use crate::grid::{Cell, Column, Grid, Words};
+use crate::line::{Line, look, written};
+use crate::{Error, Format, Kind, Style, json};
 use serde::Serialize;
 use table::{Abi, Entry, Group, Kernel, Profile, Switch, Table};
 
@@ -19,7 +20,7 @@ pub fn list(table: &Table, kernel: Kernel, format: Format, style: &Style) -> Res
     match format {
         Format::Text => Ok(text(&listing, style)),
         Format::Json => json::render(&listing),
-        Format::Csv => csv::records(lines(&listing)),
+        Format::Csv => entries(&listing).csv(),
         Format::Markdown => Ok(markdown(&listing)),
         _ => Err(Error::unfit(Kind::LIST, format)),
     }
@@ -142,144 +143,95 @@ fn abi(entry: &Entry) -> Option<&'static str> {
 /// Entries under their groups, then what the operations ask for.
 fn text(listing: &Listing, style: &Style) -> Vec<u8> {
     let width = style.columns();
-    let widest = listing.entries.iter().map(|entry| entry.name.len()).max().unwrap_or(0);
-    let mut lines = Vec::new();
-    for group in &listing.groups {
-        lines.push(Line::new(look::HEADING, group));
-        let here = listing.entries.iter().filter(|entry| entry.group == *group);
-        lines.extend(here.flat_map(|entry| entry_lines(entry, widest, width)));
-        lines.push(Line::default());
-    }
+    let mut lines = entry_lines(listing, width);
     lines.push(Line::new(look::HEADING, "operations"));
-    lines.extend(operation_lines(listing, width));
+    let ids = Grid::of(&listing.operations).column(id(), |operation| operation.id);
+    let named = ids.column(name(), |operation| operation.name);
+    let behind = Words { hang: Some(8), ..Words::BEHIND };
+    lines.extend(named.words(behind, |operation| operation.what.to_owned()).grid().lines(width));
     lines.extend(switch_lines(listing, width));
-    let mut out = String::new();
-    lines.iter().for_each(|line| line.write(style.color, &mut out));
-    out.into_bytes()
+    written(&lines, style)
+}
+
+fn id() -> Column {
+    Column::number("").least(4).look(look::FAINT)
+}
+
+fn name() -> Column {
+    Column::word("").look(look::NAME)
 }
 
 /// Number, name, bitness, ABI and title; below them the operations, if they are few and more than the bare instruction.
-fn entry_lines(entry: &ListedEntry, widest: usize, width: usize) -> Vec<Line> {
-    let mut start = Line::default();
-    start.push_right(look::FAINT, &entry.id.to_string(), 4);
-    start.blank(2);
-    start.push(look::NAME, entry.name);
-    start.blank_to(6 + widest + 2);
-    start.push(look::PLAIN, &entry.bits.to_string());
-    start.blank(2);
-    start.push(look::PLAIN, entry.abi.unwrap_or(crate::figure::ABSENT));
-    let title = 6 + widest + 2 + 2 + 2 + "x86_64".len() + 2;
-    start.blank_to(title);
-    let mut lines = wrapped(start, look::PLAIN, entry.title, width, title);
-    if entry.operations.len() <= FEW && entry.operations != ["none"] {
-        let mut below = Line::default();
-        below.blank(title);
-        lines.extend(wrapped(below, look::FAINT, &entry.operations.join(" "), width, title));
-    }
-    lines
-}
-
-fn operation_lines(listing: &Listing, width: usize) -> Vec<Line> {
-    let widest = listing.operations.iter().map(|operation| operation.name.len()).max().unwrap_or(0);
+fn entry_lines(listing: &Listing, width: usize) -> Vec<Line> {
+    let grid = Grid::of(&listing.entries)
+        .column(id(), |entry| entry.id)
+        .column(name(), |entry| entry.name)
+        .column(Column::word("").least(2), |entry| entry.bits)
+        .column(Column::word("").least("x86_64".len()), |entry| entry.abi)
+        .words(Words::BEHIND, |entry| entry.title.to_owned())
+        .grid();
+    let fitted = grid.fitted(width);
     let mut lines = Vec::new();
-    for operation in &listing.operations {
-        let mut start = Line::default();
-        start.push_right(look::FAINT, &operation.id.to_string(), 4);
-        start.blank(2);
-        start.push(look::NAME, operation.name);
-        start.blank_to(6 + widest + 2);
-        lines.extend(wrapped(start, look::PLAIN, operation.what, width, 8));
+    for group in &listing.groups {
+        lines.push(Line::new(look::HEADING, group));
+        let entries = listing.entries.iter().zip(grid.rows());
+        for (entry, row) in entries.filter(|(entry, _)| entry.group == *group) {
+            lines.extend(fitted.row(row));
+            if entry.operations.len() <= FEW && entry.operations != ["none"] {
+                lines.extend(fitted.below(look::FAINT, &entry.operations.join(" ")));
+            }
+        }
+        lines.push(Line::default());
     }
     lines
 }
 
 /// The names of the lab's switches, group by group, and the profiles.
 fn switch_lines(listing: &Listing, width: usize) -> Vec<Line> {
-    let named = |name: &str, column: usize, text: &str| {
-        let mut start = Line::default();
-        start.blank(2);
-        start.push(look::NAME, name);
-        start.blank_to(column);
-        wrapped(start, look::PLAIN, text, width, column.min(width / 2))
+    let of_group = |group: Group| {
+        let switches = listing.switches.iter().filter(|switch| switch.group == group.heading());
+        (group.heading(), switches.map(|switch| switch.name).collect::<Vec<_>>().join(" "))
     };
-    let mut lines = Vec::new();
-    if !listing.switches.is_empty() {
-        lines.extend([Line::default(), Line::new(look::HEADING, "switches")]);
-        let widest = Group::ALL.map(|group| group.heading().len()).into_iter().max().unwrap_or(0);
-        for group in Group::ALL {
-            let names = listing.switches.iter().filter(|switch| switch.group == group.heading());
-            let names: Vec<&str> = names.map(|switch| switch.name).collect();
-            lines.extend(named(group.heading(), widest + 4, &names.join(" ")));
-        }
-    }
-    if !listing.profiles.is_empty() {
-        lines.extend([Line::default(), Line::new(look::HEADING, "profiles of switches")]);
-        let widest = listing.profiles.iter().map(|profile| profile.name.len()).max().unwrap_or(0);
-        lines.extend(
-            listing.profiles.iter().flat_map(|profile| named(profile.name, widest + 4, profile.what)),
-        );
-    }
-    lines
+    let profiles = listing.profiles.iter().map(|profile| (profile.name, profile.what.to_owned()));
+    let switches = Group::ALL.into_iter().filter(|_| !listing.switches.is_empty()).map(of_group);
+    let all = [("switches", switches.collect()), ("profiles of switches", profiles.collect::<Vec<_>>())];
+    let lines = all.iter().filter(|(_, named)| !named.is_empty()).flat_map(|(heading, named)| {
+        let grid = Grid::of(named).column(name().gap(2), |(name, _)| *name);
+        let grid = grid.words(Words::BEHIND, |(_, text)| text.clone()).grid();
+        [Line::default(), Line::new(look::HEADING, heading)].into_iter().chain(grid.lines(width))
+    });
+    lines.collect()
 }
 
-/// One line for each entry, below one line of names.
-fn lines(listing: &Listing) -> impl Iterator<Item = Vec<String>> {
-    let header = ["id", "name", "bits", "group", "abi", "title", "operations"];
-    let entries = listing.entries.iter().map(|entry| {
-        vec![
-            entry.id.to_string(),
-            entry.name.to_owned(),
-            entry.bits.to_string(),
-            entry.group.to_owned(),
-            entry.abi.unwrap_or_default().to_owned(),
-            entry.title.to_owned(),
-            entry.operations.join(";"),
-        ]
-    });
-    std::iter::once(header.map(str::to_owned).to_vec()).chain(entries)
+/// Of each entry everything.
+fn entries(listing: &Listing) -> Grid {
+    Grid::of(&listing.entries)
+        .column(Column::number("id"), |entry| entry.id)
+        .column(Column::text("entry").key("name"), |entry| Cell::name(entry.name))
+        .column(Column::number("bits"), |entry| entry.bits)
+        .column(Column::text("group"), |entry| entry.group)
+        .column(Column::text("ABI").key("abi"), |entry| entry.abi)
+        .column(Column::text("title"), |entry| entry.title)
+        .column(Column::text("operations"), |entry| Cell::Names(entry.operations.to_vec()))
+        .grid()
 }
 
 fn markdown(listing: &Listing) -> Vec<u8> {
-    let mut out = String::from("| id | entry | bits | group | ABI | title | operations |\n");
-    out.push_str("| ---: | --- | ---: | --- | --- | --- | --- |\n");
-    for entry in &listing.entries {
-        let operations: Vec<String> = entry.operations.iter().map(|name| format!("`{name}`")).collect();
-        out.push_str(&format!(
-            "| {} | `{}` | {} | {} | {} | {} | {} |\n",
-            entry.id,
-            entry.name,
-            entry.bits,
-            entry.group,
-            entry.abi.unwrap_or(crate::figure::ABSENT),
-            crate::markdown::escaped(entry.title),
-            operations.join(" ")
-        ));
-    }
-    out.push_str("\n| id | operation | what |\n| ---: | --- | --- |\n");
-    for operation in &listing.operations {
-        let what = crate::markdown::escaped(operation.what);
-        out.push_str(&format!("| {} | `{}` | {what} |\n", operation.id, operation.name));
-    }
-    out.push_str(&switches_in_markdown(listing));
-    out.into_bytes()
-}
-
-fn switches_in_markdown(listing: &Listing) -> String {
-    let escaped = crate::markdown::escaped;
-    let mut out = String::new();
-    if !listing.switches.is_empty() {
-        out.push_str("\n| id | switch | values | default | what |\n| ---: | --- | --- | --- | --- |\n");
-    }
-    for ListedSwitch { id, name, values, default, what, .. } in &listing.switches {
-        let values = values.replace('|', ", ");
-        out.push_str(&format!("| {id} | `{name}` | {values} | {default} | {} |\n", escaped(what)));
-    }
-    if !listing.profiles.is_empty() {
-        out.push_str("\n| profile | what | steps |\n| --- | --- | --- |\n");
-    }
-    for ListedProfile { name, what, steps, .. } in &listing.profiles {
-        let steps: Vec<String> = steps.iter().map(|step| format!("`{step}`")).collect();
-        out.push_str(&format!("| `{name}` | {} | {} |\n", escaped(what), steps.join(" ")));
-    }
-    out
+    let operations = Grid::of(&listing.operations)
+        .column(Column::number("id"), |operation| operation.id)
+        .column(Column::text("operation"), |operation| Cell::name(operation.name))
+        .column(Column::text("what"), |operation| operation.what);
+    let switches = Grid::of(&listing.switches)
+        .column(Column::number("id"), |switch| switch.id)
+        .column(Column::text("switch"), |switch| Cell::name(switch.name))
+        .column(Column::text("values"), |switch| switch.values.replace('|', ", "))
+        .column(Column::text("default"), |switch| switch.default)
+        .column(Column::text("what"), |switch| switch.what);
+    let profiles = Grid::of(&listing.profiles)
+        .column(Column::text("profile"), |profile| Cell::name(profile.name))
+        .column(Column::text("what"), |profile| profile.what)
+        .column(Column::text("steps"), |profile| Cell::Names(profile.steps.clone()));
+    let of_lab = [switches.grid(), profiles.grid()].into_iter().filter(|grid| !grid.is_empty());
+    let all = [entries(listing), operations.grid()].into_iter().chain(of_lab);
+    all.map(|grid| grid.markdown()).collect::<Vec<_>>().join("\n").into_bytes()
 }

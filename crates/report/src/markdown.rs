@@ -3,10 +3,11 @@
 use crate::arrange::{Block, Group, groups};
 use crate::cells::{COUNTED, Column, DETAILS, Figures, has_figures, modes};
 use crate::configuration::Compared;
-use crate::figure::{ABSENT, Unit, interval, shown};
+use crate::figure::{self, Unit};
+use crate::grid::{Cell, Grid};
 use crate::plain::plain;
 use crate::verdicts::level;
-use crate::{Style, first_screen, guest, head, loops};
+use crate::{Style, first_screen, grid, guest, head, loops};
 use document::{Document, Row};
 use table::Table;
 
@@ -25,12 +26,13 @@ pub(crate) fn render(document: &Document, table: &Table, style: &Style) -> Vec<u
         out.push_str(&format!("- {}: {}\n", fact.label, escaped(&fact.text)));
     }
     out.push_str(&verdicts(document, style));
-    for group in groups(document, table, style.selection, &compared) {
+    let groups = groups(document, table, style.selection, &compared);
+    for group in &groups {
         let name = if group.name.is_empty() { "rows" } else { group.name };
         out.push_str(&format!("\n## {}\n\n", escaped(name)));
-        section(&mut out, &group, &figures, style.verbose);
+        out.push_str(&figures_of(group, &figures, style.verbose).markdown());
     }
-    out.push_str(&unixbench(&loops::rows(&groups(document, table, style.selection, &compared), &compared)));
+    out.push_str(&unixbench(&loops::grid(&groups, &compared)));
     let history = guest::history(document, style.verbose);
     let history: String = history.iter().map(|line| format!("- {}\n", escaped(line))).collect();
     if !history.is_empty() {
@@ -60,20 +62,11 @@ fn verdicts(document: &Document, style: &Style) -> String {
 }
 
 /// The rows that UnixBench counts as turns in a second.
-fn unixbench(rows: &[loops::Turns]) -> String {
-    if rows.is_empty() {
+fn unixbench(turns: &Grid) -> String {
+    if turns.is_empty() {
         return String::new();
     }
-    let rules = (0..loops::COLUMNS.len()).map(|place| if place < loops::NAMES { "---" } else { "---:" });
-    let head = [line(loops::COLUMNS.into_iter()), line(rules)].concat();
-    let rows: String = rows
-        .iter()
-        .map(|cells| {
-            let cells: Vec<String> = cells.iter().map(|cell| escaped(cell)).collect();
-            line(cells.iter().map(String::as_str))
-        })
-        .collect();
-    format!("\n## {}\n\n{head}{rows}\nloops/s: {}.\n", loops::HEADING, loops::LEGEND)
+    format!("\n## {}\n\n{}\nloops/s: {}.\n", loops::HEADING, turns.markdown(), loops::LEGEND)
 }
 
 fn foot(document: &Document, figures: &Figures, style: &Style) -> String {
@@ -107,74 +100,72 @@ fn columns(figures: &Figures, verbose: bool) -> Vec<Column> {
     told.filter(|column| !figures.are_counted() || column.is_of_counts()).collect()
 }
 
-fn section(out: &mut String, group: &Group, figures: &Figures, verbose: bool) {
-    let unit = group.unit;
-    let columns = columns(figures, verbose);
-    let mut names = vec!["entry", "operation", "served by", unit.map_or("cost", Unit::name)];
-    names.extend((!figures.are_counted()).then_some("95 % interval"));
-    names.extend(columns.iter().map(|column| column.heading()));
-    out.push_str(&line(names.iter().copied().chain(["note"])));
-    let rules = names.iter().enumerate().map(|(index, _)| if index < 3 { "---" } else { "---:" });
-    out.push_str(&line(rules.chain(["---"])));
-    for block in &group.blocks {
-        for cells in rows(block, unit, figures, &columns, verbose) {
-            out.push_str(&line(cells.iter().map(String::as_str)));
-        }
+/// A row of the table, and its block where it is the first of it.
+struct Shown<'a> {
+    begins: Option<&'a Block<'a>>,
+    row: &'a Row,
+    /// How many operations it stands for, if all are closed alike.
+    all: Option<usize>,
+}
+
+impl<'a> Shown<'a> {
+    fn with_figures(&self) -> Option<&'a Row> {
+        Some(self.row).filter(|row| has_figures(row))
     }
 }
 
-pub(crate) fn line<'a>(cells: impl Iterator<Item = &'a str>) -> String {
-    format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "))
-}
-
-fn rows(
-    block: &Block,
-    unit: Option<Unit>,
-    figures: &Figures,
-    columns: &[Column],
-    verbose: bool,
-) -> Vec<Vec<String>> {
-    let cells = |row: &Row, operation: String| {
-        let place = if has_figures(row) { figures.place(row) } else { "" };
-        let mut cells = vec![String::new(), operation, place.to_owned()];
-        cells.extend(numbers(row, unit, figures, columns));
-        cells.push(note(row, figures));
-        cells
+fn figures_of(group: &Group, figures: &Figures, verbose: bool) -> Grid {
+    let rows: Vec<Shown> = group.blocks.iter().flat_map(|block| rows(block, verbose)).collect();
+    let of_cost = |shown: &Shown, cell: fn(figure::Shown) -> Option<String>| {
+        shown.with_figures().and_then(figure::shown).and_then(cell).map(Cell::Number)
     };
-    let mut rows: Vec<Vec<String>> = match block.closed().filter(|_| !verbose) {
-        Some(row) => vec![cells(row, format!("all {} operations", block.rows.len()))],
-        None => block.rows.iter().map(|row| cells(row, code(&row.operation))).collect(),
+    let estimate: fn(figure::Shown) -> Option<String> = match group.unit {
+        Some(_) => |shown| Some(shown.estimate()),
+        None => |shown| Some(format!("{} {}", shown.estimate(), shown.unit.name())),
     };
-    if let Some(first) = rows.first_mut() {
-        first[0] = format!("{} {}", code(block.entry), escaped(&block.configuration)).trim_end().to_owned();
-    }
-    rows
+    let interval = (!figures.are_counted()).then(|| grid::Column::number("95 % interval"));
+    Grid::of(&rows)
+        .column(grid::Column::text("entry"), |shown| shown.begins.map_or_else(|| "".into(), entry))
+        .column(grid::Column::text("operation"), |shown| match shown.all {
+            Some(all) => format!("all {all} operations").into(),
+            None => Cell::name(&shown.row.operation),
+        })
+        .column(grid::Column::text("served by"), |shown| {
+            shown.with_figures().map_or("", |row| figures.place(row))
+        })
+        .column(grid::Column::number(group.unit.map_or("cost", Unit::name)), |shown| of_cost(shown, estimate))
+        .maybe(interval, |shown| of_cost(shown, |shown| figure::interval(&shown.cost)))
+        .for_each(columns(figures, verbose), |rows, column| {
+            rows.column(grid::Column::number(column.heading()), |shown| {
+                shown.with_figures().map(|row| Cell::Number(figures.cell(column, row)))
+            })
+        })
+        .column(grid::Column::text("note"), |shown| note(shown.row, figures))
+        .grid()
 }
 
-fn numbers(row: &Row, unit: Option<Unit>, figures: &Figures, columns: &[Column]) -> Vec<String> {
-    let with_interval = !figures.are_counted();
-    if !has_figures(row) {
-        return vec![ABSENT.to_owned(); 1 + usize::from(with_interval) + columns.len()];
-    }
-    let shown = shown(row);
-    let estimate = shown.map(|shown| match unit {
-        Some(_) => shown.estimate(),
-        None => format!("{} {}", shown.estimate(), shown.unit.name()),
-    });
-    let interval = with_interval.then(|| shown.and_then(|shown| interval(&shown.cost)));
-    let first = std::iter::once(estimate).chain(interval);
-    let mut cells: Vec<String> = first.map(|cell| cell.unwrap_or_else(|| ABSENT.to_owned())).collect();
-    cells.extend(columns.iter().map(|column| figures.cell(*column, row)));
-    cells
+fn rows<'a>(block: &'a Block, verbose: bool) -> Vec<Shown<'a>> {
+    let closed = block.closed().filter(|_| !verbose);
+    let rows = closed.as_ref().map_or(&block.rows[..], std::slice::from_ref).iter().enumerate();
+    let begins = |place| (place == 0).then_some(block);
+    let all = closed.map(|_| block.rows.len());
+    rows.map(|(place, row)| Shown { begins: begins(place), row, all }).collect()
 }
 
-fn note(row: &Row, figures: &Figures) -> String {
+/// Its name, with what tells it apart.
+fn entry(block: &Block) -> Cell {
+    let configuration = Some(&block.configuration).filter(|configuration| !configuration.is_empty());
+    let configuration = configuration.map(|configuration| Cell::from(format!(" {configuration}")));
+    Cell::Several(std::iter::once(Cell::name(block.entry)).chain(configuration).collect())
+}
+
+fn note(row: &Row, figures: &Figures) -> Cell {
     if has_figures(row) {
         let remarks = row.remarks.iter().cloned().chain(modes(row));
-        return escaped(&remarks.collect::<Vec<_>>().join("; "));
+        return remarks.collect::<Vec<_>>().join("; ").into();
     }
     let (word, words) = figures.instead(row);
-    format!("**{word}**: {}", escaped(&words))
+    Cell::Several(vec![Cell::Strong(word.into()), format!(": {words}").into()])
 }
 
 /// A name in code type, unless it could end that.

@@ -1,7 +1,8 @@
 //! The runs that are kept.
 
-use crate::line::{Line, look};
-use crate::{Error, Format, Kind, Style, csv, json, markdown, plain};
+use crate::grid::{Column, Grid, Writer};
+use crate::line::written;
+use crate::{Error, Format, Kind, Style, json};
 use document::Machine;
 use runs::{Head, Listed};
 use serde::Serialize;
@@ -19,28 +20,28 @@ pub fn runs(listed: &Listed, format: Format, style: &Style) -> Result<Vec<u8>, E
         runs: &'a [Head],
     }
     match format {
-        Format::Text => Ok(text(&listed.heads, style)),
+        Format::Text => Ok(written(&grid(&listed.heads).lines(style.columns()), style)),
         Format::Json => json::render(&Runs { runs: &listed.heads }),
-        Format::Csv => csv::records(std::iter::once(titles()).chain(listed.heads.iter().map(cells))),
-        Format::Markdown => Ok(table(&listed.heads)),
+        Format::Csv => grid(&listed.heads).csv(),
+        Format::Markdown => Ok(grid(&listed.heads).markdown().into_bytes()),
         _ => Err(Error::unfit(Kind::LIST, format)),
     }
 }
 
-const TITLES: [&str; 8] = ["run", "name", "began", "place", "figures", "quiet", "tags", ARM];
-
-/// The last title: which arm of a comparison in turns, and its command.
-const ARM: &str = "arm of --live";
-
-fn titles() -> Vec<String> {
-    TITLES.map(str::to_string).into()
-}
-
-/// The titles and the cells of all runs, for readers: without a column for arms where there are none.
-fn lines(heads: &[Head]) -> Vec<Vec<String>> {
-    let columns = TITLES.len() - usize::from(heads.iter().all(|head| arm(head).is_none()));
-    let plain = |cells: Vec<String>| cells.iter().take(columns).map(|cell| plain(cell)).collect();
-    std::iter::once(titles()).chain(heads.iter().map(cells)).map(plain).collect()
+/// A line a run, whole however long it is; for readers without a column for arms where there are none.
+fn grid(heads: &[Head]) -> Grid {
+    let arms = Column::word("arm of --live");
+    let arms = if heads.iter().any(|head| arm(head).is_some()) { arms } else { arms.only(Writer::Csv) };
+    Grid::of(heads)
+        .column(Column::word("run"), |head| short(&head.id))
+        .column(Column::word("name"), |head| head.name.as_ref())
+        .column(Column::word("began"), |head| &head.started)
+        .column(Column::word("place"), place)
+        .column(Column::word("figures"), figures)
+        .column(Column::word("quiet"), |head| head.quiet_share.map(|share| format!("{:.0} %", 100.0 * share)))
+        .column(Column::word("tags"), tags)
+        .column(arms, arm)
+        .grid()
 }
 
 /// `A: no command`, `B: strace -f`.
@@ -52,19 +53,14 @@ fn arm(head: &Head) -> Option<String> {
     }
 }
 
-fn cells(head: &Head) -> Vec<String> {
-    let tags: Vec<String> = head.tags.iter().map(|(key, value)| format!("{key}={value}")).collect();
+fn figures(head: &Head) -> String {
     let partial = if head.partial { ", partial" } else { "" };
-    vec![
-        short(&head.id).to_string(),
-        head.name.clone().unwrap_or_else(|| "-".into()),
-        head.started.clone(),
-        place(head),
-        format!("{} of {}{partial}", head.figures, head.ok),
-        head.quiet_share.map_or("-".into(), |share| format!("{:.0} %", 100.0 * share)),
-        if tags.is_empty() { "-".into() } else { tags.join(" ") },
-        arm(head).unwrap_or_else(|| "-".into()),
-    ]
+    format!("{} of {}{partial}", head.figures, head.ok)
+}
+
+fn tags(head: &Head) -> Option<String> {
+    let tags: Vec<String> = head.tags.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    (!tags.is_empty()).then(|| tags.join(" "))
 }
 
 /// The first digits of an id.
@@ -80,38 +76,6 @@ fn place(head: &Head) -> String {
         Some(Machine::Host) => name("kernel").to_string(),
         _ => format!("{} on {}", name("kernel"), name("machine")),
     }
-}
-
-fn text(heads: &[Head], style: &Style) -> Vec<u8> {
-    let rows = lines(heads);
-    let width = |column: usize| {
-        rows.iter().filter_map(|row| row.get(column)).map(|cell| Line::new(look::PLAIN, cell).width()).max()
-    };
-    let widths: Vec<usize> = (0..TITLES.len()).map(|column| width(column).unwrap_or(0)).collect();
-    let mut out = String::new();
-    for (number, row) in rows.iter().enumerate() {
-        let mut line = Line::default();
-        let mut column = 0;
-        for (cell, width) in row.iter().zip(&widths) {
-            line.blank_to(column);
-            line.push(if number == 0 { look::FAINT } else { look::PLAIN }, cell);
-            column += width + 2;
-        }
-        line.write(style.color, &mut out);
-    }
-    out.into_bytes()
-}
-
-fn table(heads: &[Head]) -> Vec<u8> {
-    let mut out = String::new();
-    for (number, cells) in lines(heads).iter().enumerate() {
-        let escaped: Vec<String> = cells.iter().map(|cell| markdown::escaped(cell)).collect();
-        out.push_str(&format!("| {} |\n", escaped.join(" | ")));
-        if number == 0 {
-            out.push_str(&format!("|{}\n", "---|".repeat(cells.len())));
-        }
-    }
-    out.into_bytes()
 }
 
 #[cfg(test)]

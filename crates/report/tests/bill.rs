@@ -160,7 +160,8 @@ fn shares(bill: &Bill) -> std::collections::BTreeMap<String, Option<f64>> {
         .collect();
     let column = rows[0].iter().position(|cell| *cell == "share").unwrap();
     let share = |row: &Vec<&str>| {
-        let percent = row[column].strip_suffix('%').map(|share| share.trim().parse().unwrap());
+        let percent =
+            row[column].trim_matches('*').strip_suffix('%').map(|share| share.trim().parse().unwrap());
         (row[1].trim_matches(['*', '`']).to_owned(), percent)
     };
     rows[2..].iter().map(share).collect()

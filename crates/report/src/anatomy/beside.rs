@@ -1,8 +1,7 @@
 //! The lab's profile beside a path.
 
-use super::grid::{Column, Grid, Row};
 use super::words::{instructions, of_lab};
-use crate::figure::ABSENT;
+use crate::grid::{Cell, Column, Grid};
 use attribution::anatomy::{Beside, BesideLine, Verdict};
 
 /// The columns, in words.
@@ -12,23 +11,14 @@ pub(super) const LEGEND: &str = "lab: what the profile's steps for the switch ad
 
 /// Switch by switch.
 pub(super) fn grid(beside: &Beside) -> Grid {
-    let columns = vec![
-        Column::text("switch"),
-        Column::number("lab"),
-        Column::number("Linux"),
-        Column::number("idle"),
-        Column::text("steps of the profile"),
-    ];
-    let row = |line: &BesideLine| {
-        Row::new(vec![
-            line.switch.clone(),
-            of_lab(line.lab),
-            line.linux.to_string(),
-            if line.idle == 0 { String::new() } else { line.idle.to_string() },
-            if line.steps.is_empty() { ABSENT.to_owned() } else { line.steps.join(" ") },
-        ])
-    };
-    Grid { columns, rows: beside.lines.iter().map(row).collect() }
+    let steps = |line: &BesideLine| Some(line.steps.join(" ")).filter(|steps| !steps.is_empty());
+    Grid::of(&beside.lines)
+        .column(Column::text("switch"), |line| &line.switch)
+        .column(Column::number("lab"), |line| of_lab(line.lab))
+        .column(Column::number("Linux"), |line| line.linux)
+        .column(Column::number("idle"), |line| Cell::unless_0(line.idle))
+        .column(Column::text("steps of the profile"), steps)
+        .grid()
 }
 
 /// Where the profile and Linux do not have the same, a sentence each.

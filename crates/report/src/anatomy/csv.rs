@@ -2,51 +2,32 @@
 
 use super::words::place;
 use crate::Error;
-use crate::csv::records;
-use attribution::anatomy::Document;
-
-const NAMES: [&str; 15] = [
-    "entry",
-    "operation",
-    "release",
-    "configuration",
-    "number",
-    "ring",
-    "address",
-    "place",
-    "depth",
-    "bytes",
-    "text",
-    "part",
-    "confidence",
-    "idle",
-    "cpu",
-];
+use crate::grid::{Column, Grid};
+use attribution::anatomy::{Document, Followed, Instruction};
 
 pub(super) fn render(document: &Document) -> Result<Vec<u8>, Error> {
-    let header = NAMES.map(str::to_owned).to_vec();
-    let lines = document.paths.iter().flat_map(|path| {
-        let anatomy = &path.anatomy;
-        anatomy.instructions.iter().enumerate().map(move |(number, one)| {
-            let texts = [
-                anatomy.entry.clone(),
-                anatomy.operation.clone(),
-                path.configuration.release.clone(),
-                path.configuration.name(),
-                number.to_string(),
-                one.ring.to_string(),
-                format!("{:#x}", one.address),
-                place(one),
-                one.depth.to_string(),
-                one.bytes.clone(),
-                one.text.clone(),
-                one.part.name().to_owned(),
-                one.confidence.name().to_owned(),
-                one.idle.to_string(),
-                path.configuration.cpu.clone(),
-            ];
-            texts.into()
-        })
-    });
-    records(std::iter::once(header).chain(lines))
+    let numbered = |path| numbered(path).map(move |(number, one)| (path, number, one));
+    let all: Vec<(&Followed, usize, &Instruction)> = document.paths.iter().flat_map(numbered).collect();
+    Grid::of(&all)
+        .column(Column::text("entry"), |(path, ..)| &path.anatomy.entry)
+        .column(Column::text("operation"), |(path, ..)| &path.anatomy.operation)
+        .column(Column::text("release"), |(path, ..)| &path.configuration.release)
+        .column(Column::text("configuration"), |(path, ..)| path.configuration.name())
+        .column(Column::number("number"), |(_, number, _)| *number)
+        .column(Column::number("ring"), |(.., one)| one.ring)
+        .column(Column::number("address"), |(.., one)| format!("{:#x}", one.address))
+        .column(Column::text("place"), |(.., one)| place(one))
+        .column(Column::number("depth"), |(.., one)| one.depth)
+        .column(Column::text("bytes"), |(.., one)| &one.bytes)
+        .column(Column::text("text"), |(.., one)| &one.text)
+        .column(Column::text("part"), |(.., one)| one.part.name())
+        .column(Column::text("confidence"), |(.., one)| one.confidence.name())
+        .column(Column::text("idle"), |(.., one)| one.idle.to_string())
+        .column(Column::text("cpu"), |(path, ..)| &path.configuration.cpu)
+        .grid()
+        .csv()
+}
+
+fn numbered(path: &Followed) -> impl Iterator<Item = (usize, &Instruction)> {
+    path.anatomy.instructions.iter().enumerate()
 }

@@ -1,8 +1,8 @@
 //! What one path executes that another does not: by part, by function, and instruction by instruction.
 
-use super::grid::{Column, Grid, Row};
 use super::names::names;
 use super::words::{instructions, place};
+use crate::grid::{Cell, Column, Grid};
 use attribution::anatomy::{Changed, Difference, Document, Followed, Instruction};
 use std::ops::Range;
 
@@ -62,20 +62,13 @@ fn shown<'a>((first, base): (&'a Followed, &str), (second, other): (&'a Followed
 }
 
 fn table(of: &str, counts: Vec<(String, Changed)>, base: &str, other: &str) -> Grid {
-    // Without blanks in the place of 0, the few that differ would not stand out.
-    let number = |count: usize| if count == 0 { String::new() } else { count.to_string() };
-    let row = |(name, count): (String, Changed)| {
-        let Changed { first, second, less, more } = count;
-        Row::new(vec![name, first.to_string(), second.to_string(), number(less), number(more)])
-    };
-    let columns = vec![
-        Column::text(of),
-        Column::number("").over(base).spare(1),
-        Column::number("").over(other).spare(1),
-        Column::number("less"),
-        Column::number("more"),
-    ];
-    Grid { columns, rows: counts.into_iter().map(row).collect() }
+    Grid::of(&counts)
+        .column(Column::text(of), |(name, _)| name)
+        .column(Column::number("").over(base).spare(1), |(_, count)| count.first)
+        .column(Column::number("").over(other).spare(1), |(_, count)| count.second)
+        .column(Column::number("less"), |(_, count)| Cell::unless_0(count.less))
+        .column(Column::number("more"), |(_, count)| Cell::unless_0(count.more))
+        .grid()
 }
 
 fn lines<'a>(difference: &Difference, first: &'a Followed, second: &'a Followed) -> Vec<Line<'a>> {

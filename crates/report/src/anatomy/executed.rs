@@ -1,6 +1,6 @@
 //! Instructions below each other: what stands before them, place, text and part.
 
-use super::grid::{GAP, wide};
+use crate::grid::{GAP, wide};
 use crate::line::{Line, wrapped};
 
 /// Where there is no room for columns, an instruction's text stands below its place, indented by so much.

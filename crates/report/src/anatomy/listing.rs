@@ -2,10 +2,10 @@
 
 use super::executed::{self, Executed};
 use super::names::names;
-use super::text::{columns, head, written};
+use super::text::{columns, head};
 use super::words::place;
 use crate::Style;
-use crate::line::{Line, look};
+use crate::line::{Line, look, written};
 use attribution::anatomy::{Document, Instruction};
 
 /// From this width on, bytes are shown without being asked for.

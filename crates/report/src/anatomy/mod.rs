@@ -6,7 +6,6 @@ mod csv;
 mod difference;
 mod executed;
 mod flame;
-mod grid;
 mod listing;
 mod markdown;
 mod names;

@@ -5,7 +5,7 @@ use super::names::names;
 use super::parts::grid;
 use super::{beside, difference, words};
 use crate::Style;
-use crate::line::{Line, labelled, look, wrapped};
+use crate::line::{Line, labelled, look, wrapped, written};
 use crate::text::{TEXT_COLUMN, after_blank, units_stay};
 use attribution::anatomy::Document;
 
@@ -27,7 +27,7 @@ pub(super) fn render(document: &Document, style: &Style) -> Vec<u8> {
         lines.push(Line::default());
         lines.extend(fact("difference", &shown.title, width));
         lines.extend(fact("", if shown.is_across { difference::ACROSS } else { "" }, width));
-        for table in shown.tables.iter().filter(|table| !table.rows.is_empty()) {
+        for table in shown.tables.iter().filter(|table| !table.is_empty()) {
             lines.extend(after_blank(table.lines(width)));
         }
         lines.extend(after_blank(differing(&shown.lines, width)));
@@ -56,12 +56,6 @@ pub fn parts(document: &Document, style: &Style) -> Vec<u8> {
 
 pub(super) fn head(document: &Document, width: usize) -> Vec<Line> {
     words::head(document).into_iter().flat_map(|(label, text)| fact(label, &text, width)).collect()
-}
-
-pub(super) fn written(lines: &[Line], style: &Style) -> Vec<u8> {
-    let mut out = String::new();
-    lines.iter().for_each(|line| line.write(style.color, &mut out));
-    out.into_bytes()
 }
 
 fn fact(label: &str, text: &str, width: usize) -> Vec<Line> {

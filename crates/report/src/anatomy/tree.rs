@@ -1,10 +1,10 @@
 //! Functions below those that called them.
 
 use super::names::names;
-use super::text::{columns, head, written};
+use super::text::{columns, head};
 use super::words::share;
 use crate::Style;
-use crate::line::{Line, look, wrapped};
+use crate::line::{Line, look, wrapped, written};
 use attribution::anatomy::{Document, Function};
 
 /// Columns of a number.

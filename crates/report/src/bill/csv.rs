@@ -1,13 +1,29 @@
 //! A bill as CSV: one line for bare, each step and the sums, then one for each part of a Linux and each configuration.
 
 use crate::Error;
-use crate::csv::records;
-use attribution::bill::{Bill, Figure, Line, State};
+use crate::grid::{Column, Grid};
+use attribution::bill::{Bill, Figure, Line, MeasuredConfiguration, State, There, Unit};
 
-const OF_FIGURE: [&str; 4] = ["estimate", "low", "high", "p"];
+/// A line of any kind; a sum has nothing but a figure.
+#[derive(Default)]
+struct Record<'a> {
+    kind: &'static str,
+    /// If it is not that of the bill.
+    operation: Option<&'a str>,
+    name: String,
+    /// In the order of [`FIGURES`].
+    figures: [Option<Figure>; FIGURES.len()],
+    remark: String,
+    step: Option<&'a Line>,
+}
+
 const FIGURES: [&str; 3] = ["alone", "in_company", "in_orders"];
-const BEFORE: [&str; 7] = ["kind", "entry", "operation", "profile", "name", "base", "unit"];
-const BEHIND: [&str; 5] = ["share", "state", "needs", "requires", "remark"];
+const OF_FIGURE: [(&str, fn(Figure) -> Option<f64>); 4] = [
+    ("estimate", |one| Some(one.estimate)),
+    ("low", |one| one.low),
+    ("high", |one| one.high),
+    ("p", |one| one.p),
+];
 
 pub(super) fn render(bill: &Bill) -> Result<Vec<u8>, Error> {
     let sums = [
@@ -17,90 +33,84 @@ pub(super) fn render(bill: &Bill) -> Result<Vec<u8>, Error> {
         ("added", bill.added),
         ("whole", bill.whole),
     ];
-    let sums = sums.into_iter().map(|(kind, figure)| of_sum(bill, kind, "", figure, ""));
-    let steps = bill.lines.iter().map(|line| of_step(bill, line));
-    let all = std::iter::once(header()).chain(sums).chain(steps);
-    records(all.chain(of_linux(bill)).chain(of_configurations(bill)))
+    let mut records: Vec<Record> = sums.map(|(kind, figure)| of_sum(kind, figure)).into();
+    records.extend(bill.lines.iter().map(of_step));
+    records.extend(bill.there.iter().flat_map(of_linux));
+    records.extend(bill.configurations.iter().map(of_configuration));
+    let of_step = |of: fn(&Line, &Bill) -> String| {
+        move |record: &Record| record.step.map_or(String::new(), |line| of(line, bill))
+    };
+    Grid::of(&records)
+        .column(Column::text("kind"), |record| record.kind)
+        .column(Column::text("entry"), |_| &bill.entry)
+        .column(Column::text("operation"), |record| record.operation.unwrap_or(&bill.operation))
+        .column(Column::text("profile"), |_| &bill.profile)
+        .column(Column::text("name"), |record| &record.name)
+        .column(Column::text("base"), of_step(|line, _| line.step.base.clone()))
+        .column(Column::text("unit"), |_| bill.unit.map(Unit::name))
+        .for_each(FIGURES.iter().enumerate(), |records, (place, figure)| {
+            records.for_each(OF_FIGURE, |records, (name, of)| {
+                let column = Column::number(format!("{figure}_{name}"));
+                records.column(column, move |record| record.figures[place].and_then(of))
+            })
+        })
+        .column(Column::number("share"), |record| record.step.and_then(|line| line.share))
+        .column(Column::text("state"), of_step(|line, _| state(line).into()))
+        .column(Column::text("needs"), of_step(needs))
+        .column(Column::text("requires"), of_step(requires))
+        .column(Column::text("remark"), |record| &record.remark)
+        .grid()
+        .csv()
 }
 
-fn header() -> Vec<String> {
-    let figures = FIGURES.iter().flat_map(|figure| OF_FIGURE.iter().map(move |of| format!("{figure}_{of}")));
-    let (before, behind) = (BEFORE.map(str::to_owned), BEHIND.map(str::to_owned));
-    before.into_iter().chain(figures).chain(behind).collect()
+fn of_sum(kind: &'static str, figure: Option<Figure>) -> Record<'static> {
+    Record { kind, figures: [figure, None, None], ..Record::default() }
 }
 
-fn optional(value: Option<f64>) -> String {
-    value.map(|value| value.to_string()).unwrap_or_default()
+fn of_step(line: &Line) -> Record<'_> {
+    let figures = [line.alone, line.in_company, line.in_orders];
+    let (name, remark) = (line.step.name(), super::words::remark(line));
+    Record { kind: "step", operation: None, name, figures, remark, step: Some(line) }
 }
 
-/// With every digit that a `f64` has; empty where there is none.
-fn cells(figure: Option<Figure>) -> [String; OF_FIGURE.len()] {
-    let of = |value: fn(&Figure) -> Option<f64>| optional(figure.as_ref().and_then(value));
-    [of(|one| Some(one.estimate)), of(|one| one.low), of(|one| one.high), of(|one| one.p)]
+/// What was measured there, the parts that explain it, and the rest.
+fn of_linux(there: &There) -> Vec<Record<'_>> {
+    let said = |kind, name: &str, figure, remark: &Option<String>| {
+        let remark = remark.clone().unwrap_or_default();
+        Record { name: name.to_owned(), remark, ..of_sum(kind, figure) }
+    };
+    let mut records = vec![said("measured-there", &there.what, there.measured, &there.why)];
+    records.extend(there.parts.iter().map(|part| said("part", &part.what, part.figure, &part.note)));
+    records.extend([of_sum("explained-here", there.explained), of_sum("rest", there.rest)]);
+    records
 }
 
-fn before(bill: &Bill, kind: &str, name: &str, base: &str) -> Vec<String> {
-    let unit = bill.unit.map_or("", attribution::bill::Unit::name);
-    [kind, &bill.entry, &bill.operation, &bill.profile, name, base, unit].map(str::to_owned).into()
+fn of_configuration(configured: &MeasuredConfiguration) -> Record<'_> {
+    let values = configured.values.iter().map(|(switch, value)| format!("{switch}={value}"));
+    Record {
+        operation: Some(&configured.operation),
+        name: values.collect::<Vec<_>>().join(";"),
+        remark: configured.why.clone().unwrap_or_default(),
+        ..of_sum("configuration", configured.figure)
+    }
 }
 
-fn of_sum(bill: &Bill, kind: &str, name: &str, figure: Option<Figure>, remark: &str) -> Vec<String> {
-    let mut record = before(bill, kind, name, "");
-    record.extend(cells(figure));
-    record.extend(vec![String::new(); (FIGURES.len() - 1) * OF_FIGURE.len() + BEHIND.len() - 1]);
-    record.push(remark.to_owned());
-    record
-}
-
-fn of_step(bill: &Bill, line: &Line) -> Vec<String> {
-    let step = &line.step;
-    let mut record = before(bill, "step", &step.name(), &step.base);
-    record.extend([line.alone, line.in_company, line.in_orders].into_iter().flat_map(cells));
-    let needs: Vec<&str> = step.needs.iter().map(|need| need.feature.as_str()).collect();
-    let required = step.requires.iter().filter_map(|place| bill.lines.get(*place));
-    let required: Vec<String> = required.map(|line| line.step.name()).collect();
-    let state = match line.state {
+fn state(line: &Line) -> &'static str {
+    match line.state {
         State::Measured => "measured",
         State::WithoutEffect(_) => "without-effect",
         State::Unseen => "unseen",
         State::LeftOut(_) => "left-out",
         State::Failed(_) => "failed",
-    };
-    let texts =
-        [state, &needs.join(";"), &required.join(";"), &super::words::remark(line)].map(str::to_owned);
-    record.push(optional(line.share));
-    record.extend(texts);
-    record
+    }
 }
 
-/// What was measured there, the parts that explain it, and the rest.
-fn of_linux(bill: &Bill) -> Vec<Vec<String>> {
-    let Some(there) = &bill.there else { return Vec::new() };
-    let why = there.why.as_deref().unwrap_or_default();
-    let mut records = vec![of_sum(bill, "measured-there", &there.what, there.measured, why)];
-    records.extend(
-        there.parts.iter().map(|part| {
-            of_sum(bill, "part", &part.what, part.figure, part.note.as_deref().unwrap_or_default())
-        }),
-    );
-    records.push(of_sum(bill, "explained-here", "", there.explained, ""));
-    records.push(of_sum(bill, "rest", "", there.rest, ""));
-    records
+fn needs(line: &Line, _: &Bill) -> String {
+    let needs: Vec<&str> = line.step.needs.iter().map(|need| need.feature.as_str()).collect();
+    needs.join(";")
 }
 
-fn of_configurations(bill: &Bill) -> impl Iterator<Item = Vec<String>> {
-    bill.configurations.iter().map(|configured| {
-        let values = configured.values.iter().map(|(switch, value)| format!("{switch}={value}"));
-        let name = values.collect::<Vec<_>>().join(";");
-        let mut record = of_sum(
-            bill,
-            "configuration",
-            &name,
-            configured.figure,
-            configured.why.as_deref().unwrap_or_default(),
-        );
-        // A configuration says itself which operation it is of.
-        record[2] = configured.operation.clone();
-        record
-    })
+fn requires(line: &Line, bill: &Bill) -> String {
+    let required = line.step.requires.iter().filter_map(|place| bill.lines.get(*place));
+    required.map(|line| line.step.name()).collect::<Vec<_>>().join(";")
 }

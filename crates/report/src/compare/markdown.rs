@@ -5,10 +5,11 @@ use super::groups::{Group, Names, groups};
 use super::interval::{WrittenChange, in_unit};
 use super::more::more;
 use super::words::{self, in_percent};
-use crate::figure::{ABSENT, number};
-use crate::markdown::{code, escaped, line};
+use crate::figure::number;
+use crate::grid::{Cell, Column, Grid, Items};
+use crate::markdown::{code, escaped};
 use crate::{Selection, Style};
-use compare::{Comparison, Row, RowSide, Unit};
+use compare::{Change, Comparison, Row, RowSide, Unit};
 
 pub(super) fn render(compared: &Comparison, style: &Style) -> Vec<u8> {
     let mut out = format!("### kentry: did it get slower?\n\n**{}**\n\n", escaped(&words::answer(compared)));
@@ -51,49 +52,39 @@ fn section(out: &mut String, compared: &Comparison, group: &Group, names: &Names
         true => format!("\n#### {title}\n\n"),
         false => format!("\n<details><summary>{title}</summary>\n\n"),
     });
-    out.push_str(&if group.kind.has_change() { changes(group, names) } else { others(group, names) });
+    let table = if group.kind.has_change() { changes(group, names) } else { others(group, names) };
+    out.push_str(&table.markdown());
     if !is_open {
         out.push_str("\n</details>\n");
     }
 }
 
-/// Rows that have figures of both sides.
-fn changes(group: &Group, names: &Names) -> String {
-    let mut out = line(["entry", "operation", "base", "new", "unit", "change", "interval", "%"].into_iter());
-    out.push_str(&line(["---", "---", "---:", "---:", "---", "---:", "---", "---"].into_iter()));
-    for row in &group.rows {
-        let cells = [vec![code(&row.entry), code(&names.operation(row))], figures(row)].concat();
-        out.push_str(&line(cells.iter().map(String::as_str)));
-    }
-    out
+fn named<'a, 'r>(group: &'a Group<'r>, names: &Names) -> Items<'a, &'r Row> {
+    Grid::of(&group.rows)
+        .column(Column::text("entry"), |row| Cell::name(&row.entry))
+        .column(Column::text("operation"), |row| Cell::name(names.operation(row)))
 }
 
-fn figures(row: &Row) -> Vec<String> {
-    let estimate = |side: &Option<RowSide>| {
-        let estimate = side.as_ref().and_then(|side| side.estimate);
-        estimate.map_or_else(|| ABSENT.to_owned(), number)
+/// Rows that have figures of both sides.
+fn changes(group: &Group, names: &Names) -> Grid {
+    let estimate = |side: &Option<RowSide>| side.as_ref().and_then(|side| side.estimate).map(number);
+    let interval = |change: &Change| {
+        let WrittenChange { low, high, .. } = in_unit(change);
+        format!("{low} to {high}")
     };
-    let change = row.change.as_ref();
-    let or_absent = |text: Option<String>| text.unwrap_or_else(|| ABSENT.to_owned());
-    vec![
-        estimate(&row.base),
-        estimate(&row.new),
-        row.unit.map_or(ABSENT, Unit::name).to_owned(),
-        or_absent(change.map(|change| in_unit(change).change)),
-        or_absent(change.map(in_unit).map(|WrittenChange { low, high, .. }| format!("{low} to {high}"))),
-        or_absent(change.and_then(in_percent)),
-    ]
+    named(group, names)
+        .column(Column::number("base"), |row| estimate(&row.base))
+        .column(Column::number("new"), |row| estimate(&row.new))
+        .column(Column::text("unit"), |row| row.unit.map(Unit::name))
+        .column(Column::number("change"), |row| row.change.as_ref().map(|change| in_unit(change).change))
+        .column(Column::text("interval"), |row| row.change.as_ref().map(interval))
+        .column(Column::text("%"), |row| row.change.as_ref().and_then(in_percent))
+        .grid()
 }
 
 /// Rows that have not.
-fn others(group: &Group, names: &Names) -> String {
-    let mut out = line(["entry", "operation", "what became of it"].into_iter());
-    out.push_str(&line(["---", "---", "---"].into_iter()));
-    for row in &group.rows {
-        let cells = [code(&row.entry), code(&names.operation(row)), escaped(&words::outcomes(row))];
-        out.push_str(&line(cells.iter().map(String::as_str)));
-    }
-    out
+fn others(group: &Group, names: &Names) -> Grid {
+    named(group, names).column(Column::text("what became of it"), |row| words::outcomes(row)).grid()
 }
 
 /// What the intervals say, and how to settle what is inconclusive.

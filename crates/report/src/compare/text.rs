@@ -6,7 +6,7 @@ use super::more::{self, more};
 use super::table::{Column, Table, short};
 use super::words;
 use crate::bar::CHANGES;
-use crate::line::{Line, labelled, look, wrapped};
+use crate::line::{Line, labelled, look, wrapped, written};
 use crate::text::{TEXT_COLUMN, after_blank, units_stay};
 use crate::{Selection, Style};
 use compare::{Comparison, Confounder, GateAnswer, Severity, Unit, Verdict};
@@ -24,11 +24,7 @@ const MOST_CLOSED: usize = 4;
 const LEAST_ROWS: usize = 12;
 
 pub(super) fn render(compared: &Comparison, style: &Style) -> Vec<u8> {
-    let mut out = String::new();
-    for line in Screen::of(compared, style).lines() {
-        line.write(style.color, &mut out);
-    }
-    out.into_bytes()
+    written(&Screen::of(compared, style).lines(), style)
 }
 
 /// The rows that have room.

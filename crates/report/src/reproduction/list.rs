@@ -1,9 +1,8 @@
 //! The published tables that can be reproduced.
 
-use crate::figure::ABSENT;
-use crate::line::{Line, look, wrapped};
-use crate::markdown::escaped;
-use crate::{Error, Format, Kind, Style, csv, json, plain};
+use crate::grid::{Column, Grid, Words};
+use crate::line::{look, written};
+use crate::{Error, Format, Kind, Style, json};
 use compare::published::{Citation, Publication, Publications, Unit};
 use serde::Serialize;
 
@@ -50,17 +49,7 @@ impl<'a> Listed<'a> {
         let facts = facts.collect::<Vec<_>>().join("; ");
         format!("{facts}; rows that Linux can be asked for: {} of {}", self.rows_here, self.rows)
     }
-
-    fn cells(&self) -> Vec<String> {
-        let said = |text: Option<&'a str>| text.unwrap_or(ABSENT);
-        let texts = [self.name, self.title, said(self.cpu), said(self.kernel), self.unit.name()];
-        let texts = texts.map(plain);
-        let counts = [self.rows, self.rows_here].map(|count| count.to_string());
-        texts.into_iter().chain(counts).chain([plain(self.source)]).collect()
-    }
 }
-
-const TITLES: [&str; 8] = ["name", "title", "cpu", "kernel", "unit", "rows", "rows_here", "source"];
 
 /// All published tables, in `format`.
 ///
@@ -68,7 +57,6 @@ const TITLES: [&str; 8] = ["name", "title", "cpu", "kernel", "unit", "rows", "ro
 /// [`Error`] when a serializer refuses; no tables make it do so.
 pub fn publications(all: &Publications, format: Format, style: &Style) -> Result<Vec<u8>, Error> {
     let listed: Vec<Listed> = all.iter().map(Listed::of).collect();
-    let titles = || TITLES.map(str::to_owned).to_vec();
     match format {
         Format::Text => Ok(text(&listed, style)),
         Format::Json => {
@@ -78,32 +66,35 @@ pub fn publications(all: &Publications, format: Format, style: &Style) -> Result
             }
             json::render(&All { publications: listed })
         }
-        Format::Csv => csv::records(std::iter::once(titles()).chain(listed.iter().map(Listed::cells))),
-        Format::Markdown => {
-            let line = |cells: &[String]| {
-                let cells: Vec<String> = cells.iter().map(|cell| escaped(cell)).collect();
-                format!("| {} |\n", cells.join(" | "))
-            };
-            let mut out = line(&titles());
-            out.push_str(&format!("|{}\n", "---|".repeat(TITLES.len())));
-            listed.iter().for_each(|one| out.push_str(&line(&one.cells())));
-            Ok(out.into_bytes())
-        }
+        Format::Csv => grid(&listed).csv(),
+        Format::Markdown => Ok(grid(&listed).markdown().into_bytes()),
         _ => Err(Error::unfit(Kind::LIST, format)),
     }
 }
 
+fn grid(listed: &[Listed]) -> Grid {
+    Grid::of(listed)
+        .column(Column::text("name"), |one| one.name)
+        .column(Column::text("title"), |one| one.title)
+        .column(Column::text("cpu"), |one| one.cpu)
+        .column(Column::text("kernel"), |one| one.kernel)
+        .column(Column::text("unit"), |one| one.unit.name())
+        .column(Column::text("rows"), |one| one.rows)
+        .column(Column::text("rows_here"), |one| one.rows_here)
+        .column(Column::text("source"), |one| one.source)
+        .grid()
+}
+
+/// A name and a title, and below them more in words.
 fn text(listed: &[Listed], style: &Style) -> Vec<u8> {
-    let indent = listed.iter().map(|one| one.name.len()).max().unwrap_or(0) + 2;
-    let mut out = String::new();
-    for one in listed {
-        let mut start = Line::new(look::NAME, one.name);
-        start.blank_to(indent);
-        let mut second = Line::default();
-        second.blank(indent);
-        let lines = wrapped(start, look::PLAIN, one.title, style.columns(), indent);
-        let more = wrapped(second, look::FAINT, &one.below(), style.columns(), indent);
-        lines.iter().chain(&more).for_each(|line| line.write(style.color, &mut out));
-    }
-    out.into_bytes()
+    let grid = Grid::of(listed)
+        .column(Column::word("").look(look::NAME), |one| one.name)
+        .words(Words::BEHIND, |one| one.title.to_owned())
+        .grid();
+    let fitted = grid.fitted(style.columns());
+    let lines = listed
+        .iter()
+        .zip(grid.rows())
+        .flat_map(|(one, row)| fitted.row(row).into_iter().chain(fitted.below(look::FAINT, &one.below())));
+    written(&lines.collect::<Vec<_>>(), style)
 }

@@ -1,72 +1,105 @@
-//! The cells of a reproduction's tables, for text and Markdown alike.
+//! The tables of a reproduction, for text and Markdown alike.
 
 use crate::figure::{ABSENT, multiple, number};
-use compare::published::{Compared, Figure, GuestKind, GuestUnit, InGuests, Measured, Reproduction, Unit};
+use crate::grid::{Column, Grid, Items};
+use compare::published::{
+    Compared, Figure, GuestFigure, GuestKind, GuestUnit, InGuests, Measured, Reproduction, Unit,
+};
 
-/// A part of the table that is left out where there is no room for it, or nothing in it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Part {
-    /// Names of the rows.
-    Row,
-    /// The entry that a row is measured by here.
-    Entry,
-    /// Costs: published, then in each way.
-    Cost,
-    /// How far the interval of kentry's cost reaches.
-    Interval,
-    /// Costs here as a multiple of the published.
-    ToPublished,
-    /// Costs as a multiple of the base row's.
-    ToBase,
+/// What is left out first where there is no room: the entry that a row is measured by here, then costs as a multiple of the published,
+/// then as a multiple of the base row's.
+const ENTRY: u8 = 3;
+const TO_PUBLISHED: u8 = 2;
+const TO_BASE: u8 = 1;
+const NEVER: u8 = 0;
+
+/// Blanks before the first column of a part of the table, and before the others.
+const BETWEEN_PARTS: usize = 3;
+const BETWEEN: usize = 1;
+
+/// A part of the table: a heading over all of its columns, and how spare it is.
+struct Part {
+    over: String,
+    spare: u8,
 }
 
-/// The columns of a part: a heading over all of them, and one for each.
-pub(crate) struct Heading {
-    pub part: Part,
-    pub over: String,
-    pub names: Vec<&'static str>,
+impl Part {
+    /// One of its columns of numbers; in Markdown with this behind its name.
+    fn column(&self, is_first: bool, name: &str, of: &str) -> Column {
+        let gap = if is_first { BETWEEN_PARTS } else { BETWEEN };
+        let column = Column::number(name).over_left(&self.over).spare(self.spare).gap(gap);
+        column.alone(format!("{name}, {of}"))
+    }
 }
 
-/// What stands above a reproduction's figures.
-pub(crate) fn headings(reproduction: &Reproduction, parts: &[Part]) -> Vec<Heading> {
-    let all: Vec<&'static str> = reproduction.ways.iter().map(|way| way.name).collect();
-    let compared = || compared(reproduction).into_iter().map(|place| all[place]);
-    let with_published = |ways: &mut dyn Iterator<Item = &'static str>| {
-        std::iter::once("publ.").chain(ways).collect::<Vec<_>>()
-    };
-    let heading = |part: &Part| match part {
-        Part::Row => Heading { part: *part, over: String::new(), names: vec![""] },
-        Part::Entry => Heading { part: *part, over: String::new(), names: vec!["here"] },
-        Part::Cost => {
-            let names = with_published(&mut all.iter().copied());
-            Heading { part: *part, over: unit(reproduction).into(), names }
-        }
-        Part::Interval => Heading { part: *part, over: String::new(), names: vec!["95 %"] },
-        Part::ToPublished => {
-            Heading { part: *part, over: "× published".into(), names: compared().collect() }
-        }
-        Part::ToBase => {
-            let over = format!("× {}", reproduction.base.as_deref().unwrap_or(ABSENT));
-            Heading { part: *part, over, names: with_published(&mut compared()) }
-        }
-    };
-    parts.iter().map(heading).collect()
-}
-
-/// The parts that have something in them; how sure kentry's costs are, if that was asked for.
-pub(crate) fn parts(reproduction: &Reproduction, verbose: bool) -> Vec<Part> {
-    let measured = |figure: &Figure, known: fn(&Measured) -> Option<f64>| {
-        figure.measured.iter().any(|measured| known(measured).is_some())
-    };
+/// Some figures: what was published and what came out here, as far as there is anything in a column; how sure kentry's costs are, if that
+/// was asked for. The first column has room for a title.
+pub(crate) fn figures(
+    reproduction: &Reproduction,
+    figures: &[&Figure],
+    title: usize,
+    has_interval: bool,
+) -> Grid {
     let any = |is: &dyn Fn(&Figure) -> bool| reproduction.figures.iter().any(is);
-    let mut parts = vec![Part::Row];
-    parts.extend(any(&|figure| figure.entry.is_some()).then_some(Part::Entry));
-    parts.push(Part::Cost);
-    let has_interval = any(&|figure| measured(figure, |one| one.ci_high));
-    parts.extend((verbose && has_interval).then_some(Part::Interval));
-    parts.extend(any(&|figure| measured(figure, |one| one.to_published)).then_some(Part::ToPublished));
-    parts.extend(any(&|figure| figure.published_to_base.is_some()).then_some(Part::ToBase));
-    parts
+    let measured = |known: fn(&Measured) -> Option<f64>| {
+        any(&|figure: &Figure| figure.measured.iter().any(|measured| known(measured).is_some()))
+    };
+    let before = |column: Column| column.gap(BETWEEN_PARTS);
+    let here = any(&|figure| figure.entry.is_some()).then(|| before(Column::word("here").spare(ENTRY)));
+    let interval = has_interval && measured(|one| one.ci_high);
+    let named = Grid::of(figures)
+        .column(Column::text("").least(title), |figure| &figure.row)
+        .maybe(here, |figure| figure.entry.as_ref());
+    let costs = costs(reproduction, named)
+        .maybe(interval.then(|| before(Column::number("95 %"))), |figure| {
+            figure.measured.last().and_then(half_width)
+        });
+    let to_published = Part { over: "× published".into(), spare: TO_PUBLISHED };
+    let ways = if measured(|one| one.to_published) { compared(reproduction) } else { Vec::new() };
+    let to_published = ratios(costs, reproduction, &to_published, &ways, |one| one.to_published);
+    if !any(&|figure| figure.published_to_base.is_some()) {
+        return to_published.grid();
+    }
+    let to_base =
+        Part { over: format!("× {}", reproduction.base.as_deref().unwrap_or(ABSENT)), spare: TO_BASE };
+    let published = to_published.column(to_base.column(true, PUBLISHED, &to_base.over), |figure| {
+        figure.published_to_base.map(multiple)
+    });
+    ratios(published, reproduction, &to_base, &compared(reproduction), |one| one.to_base).grid()
+}
+
+/// Above what was published.
+const PUBLISHED: &str = "publ.";
+
+type Figures<'a, 'f> = Items<'a, &'f Figure>;
+
+/// Published, then in each way.
+fn costs<'a, 'f>(reproduction: &Reproduction, figures: Figures<'a, 'f>) -> Figures<'a, 'f> {
+    let part = Part { over: unit(reproduction).into(), spare: NEVER };
+    let published = part.column(true, PUBLISHED, reproduction.unit.name());
+    figures.column(published, |figure| figure.published).for_each(
+        reproduction.ways.iter().enumerate(),
+        |figures, (place, way)| {
+            figures.column(part.column(false, way.name, way.unit.name()), |figure| {
+                figure.measured.get(place).and_then(|one| one.value).map(number)
+            })
+        },
+    )
+}
+
+/// A column of multiples for each of the ways.
+fn ratios<'a, 'f>(
+    figures: Figures<'a, 'f>,
+    reproduction: &Reproduction,
+    part: &Part,
+    ways: &[usize],
+    known: fn(&Measured) -> Option<f64>,
+) -> Figures<'a, 'f> {
+    let is_first = |number: usize| number == 0 && part.spare == TO_PUBLISHED;
+    figures.for_each(ways.iter().enumerate(), |figures, (number, place)| {
+        let column = part.column(is_first(number), reproduction.ways[*place].name, &part.over);
+        figures.column(column, |figure| figure.measured.get(*place).and_then(known).map(multiple))
+    })
 }
 
 /// The unit of all costs, where they have the same; the head tells that of each way.
@@ -81,42 +114,14 @@ fn compared(reproduction: &Reproduction) -> Vec<usize> {
     ways.filter(|(_, way)| way.name != "single").map(|(place, _)| place).collect()
 }
 
-/// A figure's cells in the order of [`headings`].
-pub(crate) fn cells(reproduction: &Reproduction, figure: &Figure, parts: &[Part]) -> Vec<String> {
-    let compared = compared(reproduction);
-    let absent = || ABSENT.to_owned();
-    let ratios = |known: fn(&Measured) -> Option<f64>| {
-        let of = |place: &usize| figure.measured.get(*place).and_then(known).map_or_else(absent, multiple);
-        compared.iter().map(of).collect::<Vec<_>>()
-    };
-    let mut out = Vec::new();
-    for part in parts {
-        match part {
-            Part::Row => out.push(figure.row.clone()),
-            Part::Entry => out.push(figure.entry.clone().unwrap_or_else(absent)),
-            Part::Cost => {
-                out.push(figure.published.map_or_else(absent, |published| published.to_string()));
-                out.extend(figure.measured.iter().map(|one| one.value.map_or_else(absent, number)));
-            }
-            Part::Interval => out.push(figure.measured.last().and_then(half_width).unwrap_or_else(absent)),
-            Part::ToPublished => out.extend(ratios(|one| one.to_published)),
-            Part::ToBase => {
-                out.push(figure.published_to_base.map_or_else(absent, multiple));
-                out.extend(ratios(|one| one.to_base));
-            }
-        }
-    }
-    out
-}
-
 /// `±0.4`: the distance to the farther end of the interval.
 fn half_width(measured: &Measured) -> Option<String> {
     let (value, low, high) = (measured.value?, measured.ci_low?, measured.ci_high?);
     Some(format!("±{}", number(f64::max(value - low, high - value))))
 }
 
-/// What came out in guests of either place, where there were any: what is said above its table, and the table, first the headings.
-pub(crate) fn elsewhere(reproduction: &Reproduction) -> Vec<(GuestKind, String, Vec<Vec<String>>)> {
+/// What came out in guests of either place, where there were any: what is said above its table, and the table.
+pub(crate) fn elsewhere(reproduction: &Reproduction) -> Vec<(GuestKind, String, Grid)> {
     let all = [(GuestKind::Lab, &reproduction.lab), (GuestKind::Linux, &reproduction.guests)];
     let found = all.into_iter().filter_map(|(place, found)| Some((place, found.as_ref()?)));
     found.map(|(place, found)| (place, words(place, found), of_guests(reproduction, place, found))).collect()
@@ -130,52 +135,46 @@ pub(crate) fn heading_of(place: GuestKind) -> &'static str {
     }
 }
 
-fn of_guests(reproduction: &Reproduction, place: GuestKind, lab: &InGuests) -> Vec<Vec<String>> {
-    let mut columns: Vec<&str> = lab.figures.iter().map(|figure| figure.column.as_str()).collect();
+fn of_guests(reproduction: &Reproduction, place: GuestKind, found: &InGuests) -> Grid {
+    let mut columns: Vec<&str> = found.figures.iter().map(|figure| figure.column.as_str()).collect();
     columns.dedup();
-    let mut rows: Vec<&str> = Vec::new();
-    for figure in &lab.figures {
-        if !rows.contains(&figure.row.as_str()) {
-            rows.push(&figure.row);
+    let mut rows: Vec<&GuestFigure> = Vec::new();
+    for figure in &found.figures {
+        if rows.iter().all(|known| known.row != figure.row) {
+            rows.push(figure);
         }
     }
     let base = reproduction.base.as_ref().filter(|_| reproduction.unit != Unit::Index);
-    let base = base.map(|base| format!("× {base}"));
-    let mut heading = vec![String::new(), heading_of(place).to_owned()];
-    for column in &columns {
-        heading.push(if column.is_empty() { lab.unit.name().to_owned() } else { column.to_string() });
-        heading.extend(base.clone());
-    }
-    let line = |row: &&str| {
-        let of = |column: &str| lab.figures.iter().find(|one| one.row == *row && one.column == column);
-        let first = lab.figures.iter().find(|one| one.row == *row);
-        let mut cells = vec![row.to_string(), first.map_or_else(String::new, |one| one.entry.clone())];
-        for column in &columns {
-            let found = of(column);
-            let value = |value: f64| {
-                if lab.unit == GuestUnit::Instructions { format!("{value:.0}") } else { number(value) }
-            };
-            cells.push(found.and_then(|one| one.value).map_or_else(|| ABSENT.to_owned(), value));
-            let ratio = found.and_then(|one| one.to_base).map_or_else(|| ABSENT.to_owned(), multiple);
-            cells.extend(base.is_some().then_some(ratio));
-        }
-        cells
+    let base = base.map(|base| Column::number(format!("× {base}")));
+    let figure =
+        |row: &str, column: &str| found.figures.iter().find(|one| one.row == row && one.column == column);
+    let value = |value: f64| {
+        if found.unit == GuestUnit::Instructions { format!("{value:.0}") } else { number(value) }
     };
-    std::iter::once(heading).chain(rows.iter().map(line)).collect()
+    Grid::of(&rows)
+        .column(Column::text(""), |first| &first.row)
+        .column(Column::word(heading_of(place)).spare(ENTRY), |first| &first.entry)
+        .for_each(columns, |rows, column| {
+            let heading = if column.is_empty() { found.unit.name() } else { column };
+            rows.column(Column::number(heading), |first| {
+                figure(&first.row, column).and_then(|one| one.value).map(value)
+            })
+            .maybe(base.clone(), |first| figure(&first.row, column).and_then(|one| one.to_base).map(multiple))
+        })
+        .grid()
 }
 
-/// What stands above the changes.
-pub(crate) const CHANGES: [&str; 4] = ["change by", "published", "in the lab", "95 %"];
-
-/// The changes that the author found, and the lab's: the name, then numbers.
-pub(crate) fn changes(reproduction: &Reproduction) -> Vec<Vec<String>> {
-    let cells = |one: &Compared| {
-        let interval =
-            one.low.zip(one.high).map(|(low, high)| format!("{} to {}", percent(low), percent(high)));
-        let or_absent = |text: Option<String>| text.unwrap_or_else(|| ABSENT.to_owned());
-        vec![one.name.clone(), percent(one.published), or_absent(one.here.map(percent)), or_absent(interval)]
+/// The changes that the author found, and the lab's.
+pub(crate) fn changes(reproduction: &Reproduction) -> Grid {
+    let interval = |one: &Compared| {
+        one.low.zip(one.high).map(|(low, high)| format!("{} to {}", percent(low), percent(high)))
     };
-    reproduction.ratios.iter().map(cells).collect()
+    Grid::of(&reproduction.ratios)
+        .column(Column::text("change by"), |one| &one.name)
+        .column(Column::number("published"), |one| percent(one.published))
+        .column(Column::number("in the lab"), |one| one.here.map(percent))
+        .column(Column::number("95 %"), interval)
+        .grid()
 }
 
 /// `−17 %`; a change that rounds to nothing has no sign.

@@ -3,7 +3,6 @@
 mod columns;
 mod curve;
 mod legend;
-mod loops;
 mod matrix;
 mod names;
 mod rows;
@@ -15,9 +14,9 @@ use crate::cells::{COUNTED, Figures, has_figures};
 use crate::configuration::Compared;
 use crate::figure::Unit;
 use crate::first_screen::{self, FirstScreen};
-use crate::line::{Line, labelled, look, wrapped};
-use crate::loops::Turns;
-use crate::{Style, guest, head};
+use crate::grid::Grid;
+use crate::line::{Line, labelled, look, wrapped, written};
+use crate::{Style, guest, head, loops};
 use columns::Layout;
 use curve::Curve;
 use document::{Document, Row};
@@ -39,19 +38,15 @@ struct Report<'a> {
     figures: Figures<'a>,
     layout: Layout,
     /// Rows as UnixBench counts them.
-    turns: Vec<Turns>,
+    turns: Grid,
     style: Style,
     width: usize,
     verbose: bool,
 }
 
 pub(crate) fn render(document: &Document, table: &Table, style: &Style) -> Vec<u8> {
-    let mut out = String::new();
     let compared = Compared::of_document(document);
-    for line in Report::new(document, table, &compared, style).lines() {
-        line.write(style.color, &mut out);
-    }
-    out.into_bytes()
+    written(&Report::new(document, table, &compared, style).lines(), style)
 }
 
 impl<'a> Report<'a> {
@@ -62,7 +57,7 @@ impl<'a> Report<'a> {
         let matrix = Matrix::of(document, &groups, compared, &figures, style);
         let curves = Curve::all(document, compared, style);
         let screen = first_screen::of(document, style.selection);
-        let turns = crate::loops::rows(&groups, compared);
+        let turns = loops::grid(&groups, compared);
         let (width, verbose) = (style.columns(), style.verbose);
         Self {
             document,
@@ -101,6 +96,10 @@ impl<'a> Report<'a> {
         lines.extend(after_blank(self.history()));
         lines.extend(after_blank(self.legend()));
         lines
+    }
+
+    fn turns(&self) -> Vec<Line> {
+        if self.turns.is_empty() { Vec::new() } else { self.turns.lines(self.width) }
     }
 
     /// What kernel after kernel changed.

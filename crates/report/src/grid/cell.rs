@@ -1,0 +1,77 @@
+//! What stands in the cells of a grid.
+
+use crate::figure::ABSENT;
+
+/// What stands in a cell.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Cell {
+    /// Nothing is known: `-`, and in CSV nothing.
+    Absent,
+    Text(String),
+    /// A number as it is written here, or with every digit for CSV: nothing in it has to be escaped.
+    Number(String),
+    /// Names that a command line takes: code in Markdown, with `;` between them in CSV.
+    Names(Vec<String>),
+    /// Words that stand out.
+    Strong(String),
+    /// One behind the other.
+    Several(Vec<Cell>),
+}
+
+impl Cell {
+    pub fn name(name: impl Into<String>) -> Cell {
+        Cell::Names(vec![name.into()])
+    }
+
+    /// A number that is only said where it is not 0: a few stand out among blanks.
+    pub fn unless_0(count: usize) -> Cell {
+        if count == 0 { Cell::from("") } else { Cell::from(count) }
+    }
+
+    /// For a reader, with so much between names.
+    pub(super) fn words(&self, between: &str) -> String {
+        match self {
+            Cell::Absent => ABSENT.to_owned(),
+            Cell::Text(text) | Cell::Number(text) | Cell::Strong(text) => text.clone(),
+            Cell::Names(names) => names.join(between),
+            Cell::Several(cells) => cells.iter().map(|cell| cell.words(between)).collect(),
+        }
+    }
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Cell {
+        Cell::Text(text.to_owned())
+    }
+}
+
+impl From<&String> for Cell {
+    fn from(text: &String) -> Cell {
+        Cell::Text(text.clone())
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Cell {
+        Cell::Text(text)
+    }
+}
+
+impl<T: Into<Cell>> From<Option<T>> for Cell {
+    fn from(cell: Option<T>) -> Cell {
+        cell.map_or(Cell::Absent, T::into)
+    }
+}
+
+macro_rules! numbers {
+    ($($number:ty)*) => {$(
+        impl From<$number> for Cell {
+            /// With every digit that it has.
+            fn from(number: $number) -> Cell {
+                Cell::Number(number.to_string())
+            }
+        }
+    )*};
+}
+
+numbers!(f64 u8 u16 u32 u64 usize);
