@@ -122,10 +122,18 @@ static void check_unixbench(const struct request *request)
 	}
 }
 
+/* A random number has come, and is not the one before: a generator that is stuck delivers one number for ever. */
+static void check_random(int has_come, uint64_t number)
+{
+	static uint64_t earlier;
+
+	if (!has_come || number == earlier)
+		emit_refusal(OUTCOME_MISMATCH, CAUSE_NOT_RANDOM, has_come ? 2 : 0, number, 0, 0);
+	earlier = number;
+}
+
 static void check_answer(const struct request *request, long result)
 {
-	static uint64_t earlier[2];
-
 	switch (request->operation->id) {
 	case OPERATION_NONE:
 		if (is_call(request) && result != -ENOSYS) {
@@ -146,10 +154,7 @@ static void check_answer(const struct request *request, long result)
 		refuse_errors(request, result);
 		if (result != SIXTEEN_BYTES)
 			wrong((uint64_t)result, SIXTEEN_BYTES, SIXTEEN_BYTES);
-		if (answer.words[0] == earlier[0] || answer.words[0] == UNTOUCHED ||
-		    answer.words[1] == UNTOUCHED)
-			wrong(answer.words[0], 0, 0);
-		earlier[0] = answer.words[0];
+		check_random(answer.words[0] != UNTOUCHED && answer.words[1] != UNTOUCHED, answer.words[0]);
 		break;
 	case OPERATION_TIME: /* it returns the time and stores it; check_time compares what was stored */
 		refuse_errors(request, result);

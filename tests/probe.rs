@@ -526,6 +526,18 @@ fn a_turn_of_unixbench_that_does_not_do_its_work_is_not_timed() {
     assert_eq!(errno(full), process::Errno::EMFILE as u64, "no descriptor is left");
 }
 
+/// Asks the C library for the operation, some of whose functions another library has.
+fn preloaded(source: &str, operation: &str) -> Verdict {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, library) = (folder.path().join("lie.c"), folder.path().join("lie.so"));
+    std::fs::write(&file, source).unwrap();
+    let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".into());
+    let mut compile = std::process::Command::new(compiler);
+    compile.args(["-shared", "-fPIC", "-nostdlib", "-fno-builtin", "-w", "-o"]);
+    assert!(compile.arg(&library).arg(&file).status().unwrap().success());
+    after(&format!("export LD_PRELOAD='{}'", library.display()), "libc", operation)
+}
+
 #[test]
 fn a_c_library_that_answers_otherwise_is_a_mismatch() {
     // As a preloaded library may: each call of a turn is checked, not the first alone.
@@ -539,20 +551,26 @@ fn a_c_library_that_answers_otherwise_is_a_mismatch() {
         ("execv", 0),
         ("waitpid", 1),
     ] {
-        let folder = tempfile::tempdir().unwrap();
-        let (source, library) = (folder.path().join("lie.c"), folder.path().join("lie.so"));
-        std::fs::write(&source, format!("int {function}(int a) {{ (void)a; return {answer}; }}\n")).unwrap();
-        let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".into());
-        let mut compile = std::process::Command::new(compiler);
-        compile.args(["-shared", "-fPIC", "-nostdlib", "-fno-builtin", "-w", "-o"]);
-        assert!(compile.arg(&library).arg(&source).status().unwrap().success());
-        let preload = format!("export LD_PRELOAD='{}'", library.display());
+        let lie = format!("int {function}(int a) {{ (void)a; return {answer}; }}\n");
         let makes_process = ["fork", "execv", "waitpid"].contains(&function);
         let operation = if makes_process { "unixbench-exec" } else { "unixbench-syscall" };
-        let found = after(&preload, "libc", operation);
+        let found = preloaded(&lie, operation);
         assert_eq!((found.outcome, found.cause), (abi::OUTCOME_MISMATCH, abi::CAUSE_ANSWER), "{function}");
         assert!(makes_process || found.detail[0] as u32 == answer, "{function}: {found:?}");
     }
+}
+
+#[test]
+fn bytes_that_are_not_random_are_a_mismatch_in_words_of_their_own() {
+    let lie = |body: &str| {
+        let source = format!("long getrandom(char *to, long bytes, int flags) {{ {body} return bytes; }}\n");
+        let found = preloaded(&source, "getrandom");
+        assert_eq!((found.outcome, found.cause), (abi::OUTCOME_MISMATCH, abi::CAUSE_NOT_RANDOM), "{body}");
+        (found.detail[0], found.detail[1])
+    };
+    assert_eq!(lie("").0, 0, "nothing was written");
+    let constant = "for (long at = 0; at < bytes; at++) to[at] = 7;";
+    assert_eq!(lie(constant), (2, 0x0707_0707_0707_0707));
 }
 
 #[test]
