@@ -7,6 +7,7 @@
 #define TRIES  3 /* a clock may be set while it is being compared */
 #define ENOSYS 38
 
+#define RFLAGS_CF 0x1
 #define RFLAGS_DF 0x400
 
 #define UNTOUCHED 0x5a5a5a5a5a5a5a5aull
@@ -304,7 +305,19 @@ static void check_exception(const struct request *request)
 	check_registers(request);
 }
 
-/* rdtsc must lie between two readings of the counter, rdpid give the CPU, cpuid a highest leaf. A call must return. */
+/* The carry flag says whether there was a number. There may be none while other cores ask for theirs, and then it is asked again. */
+static void check_rdrand(int carry, uint64_t number)
+{
+	static int empty;
+
+	if (carry || empty++ == TRIES)
+		check_random(carry, number);
+}
+
+/*
+ * rdtsc must lie between two readings of the counter, rdpid give the CPU, cpuid a highest leaf, rdrand another number each time. A call
+ * must return.
+ */
 static void check_instruction(const struct request *request)
 {
 	const uint64_t before = tsc();
@@ -325,6 +338,9 @@ static void check_instruction(const struct request *request)
 	case ENTRY_CPUID:
 		if (!low || !registers_after[0][REGISTER_RBX])
 			wrong(low, 1, UINT32_MAX);
+		break;
+	case ENTRY_RDRAND:
+		check_rdrand(registers_after[0][REGISTER_FLAGS] & RFLAGS_CF, registers_after[0][REGISTER_RAX]);
 		break;
 	}
 	check_registers(request);

@@ -472,9 +472,14 @@ fn uses_that_no_code_takes_are_refused() {
 /// Runs a probe by a shell that does something before.
 fn after(setup: &str, entry: &str, operation: &str) -> Verdict {
     let (probe, request) = request(entry, operation);
+    run_file(places::probes::image(probe), setup, &request)
+}
+
+/// Runs the file of a probe by a shell that does something before.
+fn run_file(image: &[u8], setup: &str, request: &Request) -> Verdict {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("probe");
-    std::fs::write(&file, places::probes::image(probe)).unwrap();
+    std::fs::write(&file, image).unwrap();
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
     // The shell becomes the probe, so that this process is the parent that getppid must answer.
     let script = format!("{setup}; exec \"$0\" \"$@\"");
@@ -485,6 +490,17 @@ fn after(setup: &str, entry: &str, operation: &str) -> Verdict {
         .output()
         .unwrap();
     verdict(&record::parse(&output.stdout).unwrap())
+}
+
+/// Runs the entry's probe with other code in place of each of these instructions.
+fn with_code(entry: &str, instruction: &[u8], code: &[u8]) -> Verdict {
+    let (probe, request) = request(entry, "none");
+    let mut image = places::probes::image(probe).to_vec();
+    let is_there = |at: &usize| image[*at..].starts_with(instruction);
+    let places: Vec<usize> = (0..image.len()).filter(is_there).collect();
+    assert!(!places.is_empty() && code.len() == instruction.len());
+    places.iter().for_each(|at| image[*at..at + code.len()].copy_from_slice(code));
+    run_file(&image, ":", &request)
 }
 
 const UNIXBENCH: [&str; 4] = ["unixbench-syscall", "unixbench-close", "unixbench-getpid", "unixbench-exec"];
@@ -571,6 +587,24 @@ fn bytes_that_are_not_random_are_a_mismatch_in_words_of_their_own() {
     assert_eq!(lie("").0, 0, "nothing was written");
     let constant = "for (long at = 0; at < bytes; at++) to[at] = 7;";
     assert_eq!(lie(constant), (2, 0x0707_0707_0707_0707));
+}
+
+#[test]
+fn a_generator_that_gives_no_number_or_one_for_ever_is_a_mismatch() {
+    const RDRAND: [u8; 4] = [0x48, 0x0f, 0xc7, 0xf0];
+    let found = ask("rdrand", "none", |_| {});
+    let is_missing = (found.cause, found.detail[0]) == (abi::CAUSE_SIGNAL, SIGILL);
+    assert!(found.outcome == abi::OUTCOME_OK || is_missing, "{found:?}");
+
+    let broken = |code| {
+        let found = with_code("rdrand", &RDRAND, code);
+        assert_eq!((found.outcome, found.cause), (abi::OUTCOME_MISMATCH, abi::CAUSE_NOT_RANDOM), "{found:?}");
+        (found.detail[0], found.detail[1])
+    };
+    // xor %eax, %eax; clc: CF is 0, and so is the number.
+    assert_eq!(broken(&[0x31, 0xc0, 0xf8, 0x90]), (0, 0));
+    // stc; sbb %rax, %rax: all ones each time, and CF is 1, as on AMD's processors behind a suspend.
+    assert_eq!(broken(&[0xf9, 0x48, 0x19, 0xc0]), (2, u64::MAX));
 }
 
 #[test]
