@@ -212,22 +212,8 @@ static void check_registers(const struct request *request)
 
 static int is_time(const struct operation *operation)
 {
-	switch (operation->id) {
-	case OPERATION_NONE:
-	case OPERATION_GETPPID:
-	case OPERATION_GETCPU:
-	case OPERATION_GETRANDOM:
-	case OPERATION_COPY_SPACE:
-	case OPERATION_SWITCH:
-	case OPERATION_MAP_UNMAP:
-	case OPERATION_UNIXBENCH_SYSCALL:
-	case OPERATION_UNIXBENCH_CLOSE:
-	case OPERATION_UNIXBENCH_GETPID:
-	case OPERATION_UNIXBENCH_EXEC:
-		return 0;
-	default:
-		return 1;
-	}
+	return operation->clock != NO_CLOCK || operation->id == OPERATION_GETTIMEOFDAY ||
+	       operation->id == OPERATION_TIME;
 }
 
 /* Uses the entry once. Before, the place for the answer is filled with a value that no kernel would write. */
