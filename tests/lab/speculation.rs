@@ -3,12 +3,12 @@
 
 use crate::guest::{Emulator, Script};
 use crate::kernel::Kernel;
-use crate::steps::entry;
+use crate::steps::{PATHS, entry};
 use crate::together::Programs;
 use iced_x86::{Code, Decoder, DecoderOptions, OpKind};
 use places::lab::{End, Event};
 use record::abi;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use table::{Requirement, Switch, Table};
 
 /// Where the tree of comparisons leads for a number, and how many instructions that takes.
@@ -99,6 +99,27 @@ fn a_switch_of_address_spaces_has_what_is_attached_to_it() {
 }
 
 #[test]
+fn a_barrier_on_the_way_in_comes_before_every_call_and_return() {
+    let mut script = Script::new();
+    script.harmless();
+    script.set("entry-ibpb=on ibrs=on bhb=loop returns=untrain dispatch=retpoline");
+    let paths: BTreeSet<&str> = PATHS.iter().map(|(_, path)| *path).chain(["exception"]).collect();
+    paths.iter().for_each(|path| _ = script.list(path));
+    let Some(session) = script.boot(Emulator::TcgIntel) else { return };
+    for (ran, path) in session.ran.iter().zip(paths) {
+        let texts: Vec<String> = crate::every_instruction::built(ran)
+            .into_iter()
+            .map(|line| line.text.split_whitespace().collect::<Vec<_>>().join(" "))
+            .collect();
+        let barrier = ["mov $0x49, %ecx", "mov $1, %eax", "xor %edx, %edx", "wrmsr"];
+        let at = texts.windows(barrier.len()).position(|code| code == barrier);
+        let leads_away = |text: &String| text.starts_with("call") || text.starts_with("ret");
+        let first = texts.iter().position(leads_away);
+        assert!(at.is_some() && at < first, "{path}: {texts:#?}");
+    }
+}
+
+#[test]
 fn programs_find_what_they_have_left_whatever_is_done_between_address_spaces() {
     for emulator in [Emulator::TcgIntel, Emulator::TcgAmd, Emulator::Bochs] {
         let (programs, mut script) = (Programs::on(emulator), Script::new());
@@ -106,7 +127,7 @@ fn programs_find_what_they_have_left_whatever_is_done_between_address_spaces() {
             script.harmless();
         }
         for switches in [
-            "pti=on ibpb=on l1d-flush=on rsb=32 ibrs=on stibp=on verw=on bhb=loop returns=untrain dispatch=direct",
+            "pti=on ibpb=on entry-ibpb=on l1d-flush=on rsb=32 ibrs=on stibp=on verw=on bhb=loop returns=untrain dispatch=direct",
             "pti=off exit=iret stack=minimum rsb=1 returns=thunk dispatch=retpoline index-mask=on ibrs=enhanced ssbd=on",
         ] {
             script.set(switches);
