@@ -28,6 +28,8 @@ ids! {
     SystemCall "system-call";
     /// The C library against the vDSO.
     Libc "libc";
+    /// Whether the vDSO gives random bytes.
+    RandomPath "random-path";
     /// Faults of the processor that the kernel leaves open.
     Mitigations "mitigations";
     /// Page-table isolation that this processor does not need.

@@ -16,6 +16,7 @@ mod like_here;
 mod mitigations;
 mod noise;
 mod quota;
+mod random;
 mod run;
 mod system_call;
 mod timing;
@@ -42,6 +43,7 @@ pub fn findings(document: &Document, table: &Table) -> Vec<Finding> {
         clock::findings,
         system_call::findings,
         libc::findings,
+        random::findings,
         mitigations::findings,
         noise::findings,
     ];
@@ -69,7 +71,7 @@ fn rank(finding: &Finding) -> u8 {
 mod tests {
     use crate::Id;
     use crate::testing::{Maker, make_noisy};
-    use document::{CpuUse, Finding, Path, Timing};
+    use document::{CpuUse, Finding, Outcome, Path, Timing};
     use environment::{LabCounters, Ring0, Trapped};
     use std::collections::BTreeSet;
 
@@ -81,7 +83,12 @@ mod tests {
                 .served("libc", "gettimeofday", 500.0, Path::Kernel)
                 .cost("syscall-x86_64", "none", 288.0)
         };
-        let mut ordinary = vdso(Path::User);
+        let mut ordinary = vdso(Path::User).closed(
+            "vdso-x86_64",
+            "getrandom",
+            Outcome::Unsupported,
+            "this kernel's 64-bit vDSO does not export it",
+        );
         let environment = &mut ordinary.document.environment;
         environment.mitigations = [("meltdown".to_owned(), "Not affected".to_owned())].into();
         environment.kernel.pti = Some(true);
