@@ -77,6 +77,7 @@ _Static_assert(sizeof(struct record_header) == 24, "the header has no padding");
 #define CAUSE_NO_FAULT	    13 /* minor faults due, minor faults seen */
 #define CAUSE_EMULATOR	    14 /* not tried: this emulator would take the kernel down */
 #define CAUSE_UNTOLD	    15 /* UNTOLD_*, errno (0: the call did nothing): what figures need is not told */
+#define CAUSE_NOT_RANDOM    16 /* how often the same number came in a row (0: none came), the number */
 
 #define UNTOLD_PREEMPTIONS 1 /* getrusage */
 #define UNTOLD_PLACE	   2 /* getcpu, and the CPU's number in a segment's limit */

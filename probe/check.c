@@ -7,6 +7,7 @@
 #define TRIES  3 /* a clock may be set while it is being compared */
 #define ENOSYS 38
 
+#define RFLAGS_CF 0x1
 #define RFLAGS_DF 0x400
 
 #define UNTOUCHED 0x5a5a5a5a5a5a5a5aull
@@ -122,10 +123,18 @@ static void check_unixbench(const struct request *request)
 	}
 }
 
+/* A random number has come, and is not the one before: a generator that is stuck delivers one number for ever. */
+static void check_random(int has_come, uint64_t number)
+{
+	static uint64_t earlier;
+
+	if (!has_come || number == earlier)
+		emit_refusal(OUTCOME_MISMATCH, CAUSE_NOT_RANDOM, has_come ? 2 : 0, number, 0, 0);
+	earlier = number;
+}
+
 static void check_answer(const struct request *request, long result)
 {
-	static uint64_t earlier[2];
-
 	switch (request->operation->id) {
 	case OPERATION_NONE:
 		if (is_call(request) && result != -ENOSYS) {
@@ -146,10 +155,7 @@ static void check_answer(const struct request *request, long result)
 		refuse_errors(request, result);
 		if (result != SIXTEEN_BYTES)
 			wrong((uint64_t)result, SIXTEEN_BYTES, SIXTEEN_BYTES);
-		if (answer.words[0] == earlier[0] || answer.words[0] == UNTOUCHED ||
-		    answer.words[1] == UNTOUCHED)
-			wrong(answer.words[0], 0, 0);
-		earlier[0] = answer.words[0];
+		check_random(answer.words[0] != UNTOUCHED && answer.words[1] != UNTOUCHED, answer.words[0]);
 		break;
 	case OPERATION_TIME: /* it returns the time and stores it; check_time compares what was stored */
 		refuse_errors(request, result);
@@ -206,22 +212,8 @@ static void check_registers(const struct request *request)
 
 static int is_time(const struct operation *operation)
 {
-	switch (operation->id) {
-	case OPERATION_NONE:
-	case OPERATION_GETPPID:
-	case OPERATION_GETCPU:
-	case OPERATION_GETRANDOM:
-	case OPERATION_COPY_SPACE:
-	case OPERATION_SWITCH:
-	case OPERATION_MAP_UNMAP:
-	case OPERATION_UNIXBENCH_SYSCALL:
-	case OPERATION_UNIXBENCH_CLOSE:
-	case OPERATION_UNIXBENCH_GETPID:
-	case OPERATION_UNIXBENCH_EXEC:
-		return 0;
-	default:
-		return 1;
-	}
+	return operation->clock != NO_CLOCK || operation->id == OPERATION_GETTIMEOFDAY ||
+	       operation->id == OPERATION_TIME;
 }
 
 /* Uses the entry once. Before, the place for the answer is filled with a value that no kernel would write. */
@@ -299,7 +291,19 @@ static void check_exception(const struct request *request)
 	check_registers(request);
 }
 
-/* rdtsc must lie between two readings of the counter, rdpid give the CPU, cpuid a highest leaf. A call must return. */
+/* The carry flag says whether there was a number. There may be none while other cores ask for theirs, and then it is asked again. */
+static void check_rdrand(int carry, uint64_t number)
+{
+	static int empty;
+
+	if (carry || empty++ == TRIES)
+		check_random(carry, number);
+}
+
+/*
+ * rdtsc must lie between two readings of the counter, rdpid give the CPU, cpuid a highest leaf, rdrand another number each time. A call
+ * must return.
+ */
 static void check_instruction(const struct request *request)
 {
 	const uint64_t before = tsc();
@@ -320,6 +324,9 @@ static void check_instruction(const struct request *request)
 	case ENTRY_CPUID:
 		if (!low || !registers_after[0][REGISTER_RBX])
 			wrong(low, 1, UINT32_MAX);
+		break;
+	case ENTRY_RDRAND:
+		check_rdrand(registers_after[0][REGISTER_FLAGS] & RFLAGS_CF, registers_after[0][REGISTER_RAX]);
 		break;
 	}
 	check_registers(request);

@@ -51,20 +51,15 @@ void operation_prepare(const struct request *request)
 
 	for (unsigned call = 0; call < request->operation->calls; call++)
 		invocations[call].number = number_of(request, call);
+	if (request->operation->clock != NO_CLOCK) {
+		args[0] = request->operation->clock;
+		args[1] = (unsigned long)&answer;
+	}
 	switch (request->operation->id) {
 	case OPERATION_GETTIMEOFDAY:
 	case OPERATION_TIME:
 	case OPERATION_GETCPU:
 		args[0] = (unsigned long)&answer;
-		break;
-	case OPERATION_CLOCK_GETTIME_MONOTONIC:
-	case OPERATION_CLOCK_GETTIME_REALTIME:
-	case OPERATION_CLOCK_GETTIME_MONOTONIC_RAW:
-	case OPERATION_CLOCK_GETTIME_MONOTONIC_COARSE:
-	case OPERATION_CLOCK_GETTIME_THREAD_CPUTIME:
-	case OPERATION_CLOCK_GETTIME64_MONOTONIC:
-		args[0] = request->operation->clock;
-		args[1] = (unsigned long)&answer;
 		break;
 	case OPERATION_GETRANDOM:
 		args[0] = (unsigned long)&answer;

@@ -92,11 +92,13 @@ struct several {
 	timed_code *timed;
 };
 
+#define NO_CLOCK UINT32_MAX
+
 struct operation {
 	uint16_t id;
 	uint32_t number_x86_64, number_i386;
 	const char *function;
-	uint32_t clock;
+	uint32_t clock; /* that clock_gettime is asked for; NO_CLOCK if it is not */
 	uint32_t page_offset;
 	unsigned calls;
 };

@@ -467,9 +467,14 @@ fn uses_that_no_code_takes_are_refused() {
 /// Runs a probe by a shell that does something before.
 fn after(setup: &str, entry: &str, operation: &str) -> Verdict {
     let (probe, request) = request(entry, operation);
+    run_file(places::probes::image(probe), setup, &request)
+}
+
+/// Runs the file of a probe by a shell that does something before.
+fn run_file(image: &[u8], setup: &str, request: &Request) -> Verdict {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("probe");
-    std::fs::write(&file, places::probes::image(probe)).unwrap();
+    std::fs::write(&file, image).unwrap();
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
     // The shell becomes the probe, so that this process is the parent that getppid must answer.
     let script = format!("{setup}; exec \"$0\" \"$@\"");
@@ -480,6 +485,17 @@ fn after(setup: &str, entry: &str, operation: &str) -> Verdict {
         .output()
         .unwrap();
     verdict(&record::parse(&output.stdout).unwrap())
+}
+
+/// Runs the entry's probe with other code in place of each of these instructions.
+fn with_code(entry: &str, instruction: &[u8], code: &[u8]) -> Verdict {
+    let (probe, request) = request(entry, "none");
+    let mut image = places::probes::image(probe).to_vec();
+    let is_there = |at: &usize| image[*at..].starts_with(instruction);
+    let places: Vec<usize> = (0..image.len()).filter(is_there).collect();
+    assert!(!places.is_empty() && code.len() == instruction.len());
+    places.iter().for_each(|at| image[*at..at + code.len()].copy_from_slice(code));
+    run_file(&image, ":", &request)
 }
 
 const UNIXBENCH: [&str; 4] = ["unixbench-syscall", "unixbench-close", "unixbench-getpid", "unixbench-exec"];
@@ -521,6 +537,18 @@ fn a_turn_of_unixbench_that_does_not_do_its_work_is_not_timed() {
     assert_eq!(errno(full), process::Errno::EMFILE as u64, "no descriptor is left");
 }
 
+/// Asks the C library for the operation, some of whose functions another library has.
+fn preloaded(source: &str, operation: &str) -> Verdict {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, library) = (folder.path().join("lie.c"), folder.path().join("lie.so"));
+    std::fs::write(&file, source).unwrap();
+    let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".into());
+    let mut compile = std::process::Command::new(compiler);
+    compile.args(["-shared", "-fPIC", "-nostdlib", "-fno-builtin", "-w", "-o"]);
+    assert!(compile.arg(&library).arg(&file).status().unwrap().success());
+    after(&format!("export LD_PRELOAD='{}'", library.display()), "libc", operation)
+}
+
 #[test]
 fn a_c_library_that_answers_otherwise_is_a_mismatch() {
     // As a preloaded library may: each call of a turn is checked, not the first alone.
@@ -534,20 +562,44 @@ fn a_c_library_that_answers_otherwise_is_a_mismatch() {
         ("execv", 0),
         ("waitpid", 1),
     ] {
-        let folder = tempfile::tempdir().unwrap();
-        let (source, library) = (folder.path().join("lie.c"), folder.path().join("lie.so"));
-        std::fs::write(&source, format!("int {function}(int a) {{ (void)a; return {answer}; }}\n")).unwrap();
-        let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".into());
-        let mut compile = std::process::Command::new(compiler);
-        compile.args(["-shared", "-fPIC", "-nostdlib", "-fno-builtin", "-w", "-o"]);
-        assert!(compile.arg(&library).arg(&source).status().unwrap().success());
-        let preload = format!("export LD_PRELOAD='{}'", library.display());
+        let lie = format!("int {function}(int a) {{ (void)a; return {answer}; }}\n");
         let makes_process = ["fork", "execv", "waitpid"].contains(&function);
         let operation = if makes_process { "unixbench-exec" } else { "unixbench-syscall" };
-        let found = after(&preload, "libc", operation);
+        let found = preloaded(&lie, operation);
         assert_eq!((found.outcome, found.cause), (abi::OUTCOME_MISMATCH, abi::CAUSE_ANSWER), "{function}");
         assert!(makes_process || found.detail[0] as u32 == answer, "{function}: {found:?}");
     }
+}
+
+#[test]
+fn bytes_that_are_not_random_are_a_mismatch_in_words_of_their_own() {
+    let lie = |body: &str| {
+        let source = format!("long getrandom(char *to, long bytes, int flags) {{ {body} return bytes; }}\n");
+        let found = preloaded(&source, "getrandom");
+        assert_eq!((found.outcome, found.cause), (abi::OUTCOME_MISMATCH, abi::CAUSE_NOT_RANDOM), "{body}");
+        (found.detail[0], found.detail[1])
+    };
+    assert_eq!(lie("").0, 0, "nothing was written");
+    let constant = "for (long at = 0; at < bytes; at++) to[at] = 7;";
+    assert_eq!(lie(constant), (2, 0x0707_0707_0707_0707));
+}
+
+#[test]
+fn a_generator_that_gives_no_number_or_one_for_ever_is_a_mismatch() {
+    const RDRAND: [u8; 4] = [0x48, 0x0f, 0xc7, 0xf0];
+    let found = ask("rdrand", "none", |_| {});
+    let is_missing = (found.cause, found.detail[0]) == (abi::CAUSE_SIGNAL, SIGILL);
+    assert!(found.outcome == abi::OUTCOME_OK || is_missing, "{found:?}");
+
+    let broken = |code| {
+        let found = with_code("rdrand", &RDRAND, code);
+        assert_eq!((found.outcome, found.cause), (abi::OUTCOME_MISMATCH, abi::CAUSE_NOT_RANDOM), "{found:?}");
+        (found.detail[0], found.detail[1])
+    };
+    // xor %eax, %eax; clc: CF is 0, and so is the number.
+    assert_eq!(broken(&[0x31, 0xc0, 0xf8, 0x90]), (0, 0));
+    // stc; sbb %rax, %rax: all ones each time, and CF is 1, as on AMD's processors behind a suspend.
+    assert_eq!(broken(&[0xf9, 0x48, 0x19, 0xc0]), (2, u64::MAX));
 }
 
 #[test]

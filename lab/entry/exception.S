@@ -95,6 +95,9 @@ exception_at_any_time:
 1:	testb	$ANY_TIME_IBRS, any_time_steps
 	jz	1f
 	IBRS_ENTER %r15
+1:	testb	$ANY_TIME_IBPB, any_time_steps
+	jz	1f
+	IBPB
 1:	testb	$ANY_TIME_UNTRAIN, any_time_steps
 	jz	1f
 	call	untrain_returns

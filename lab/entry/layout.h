@@ -105,6 +105,7 @@
 #define ANY_TIME_IBRS	 1
 #define ANY_TIME_UNTRAIN 2
 #define ANY_TIME_VERW	 4
+#define ANY_TIME_IBPB	 8
 
 /* What PARAMETER replaces. */
 #define PARAMETER_VALUE 0x5a5a5a5a

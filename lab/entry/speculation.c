@@ -55,6 +55,7 @@ void speculation_configure(void)
 	write_control(wanted_control());
 	configure_automatic_ibrs(configured[SWITCH_IBRS] == IBRS_ENHANCED);
 	any_time_steps = (configured[SWITCH_IBRS] == IBRS_ON ? ANY_TIME_IBRS : 0) |
+			 (configured[SWITCH_ENTRY_IBPB] == ENTRY_IBPB_ON ? ANY_TIME_IBPB : 0) |
 			 (configured[SWITCH_RETURNS] == RETURNS_UNTRAIN ? ANY_TIME_UNTRAIN : 0) |
 			 (configured[SWITCH_VERW] == VERW_ON ? ANY_TIME_VERW : 0);
 }

@@ -551,7 +551,7 @@ fn interrupts_at_every_instruction_change_nothing_under_isolation() {
 #[test]
 fn interrupts_at_every_instruction_of_what_speculation_costs_change_nothing() {
     let configurations = [
-        "pti=off gate=trap stack=minimum ibrs=on verw=on bhb=loop returns=untrain dispatch=retpoline",
+        "pti=off gate=trap stack=minimum ibrs=on verw=on bhb=loop entry-ibpb=on returns=untrain dispatch=retpoline",
         "pti=on gate=trap stack=frame ibrs=on verw=on returns=untrain dispatch=direct index-mask=on",
         "pti=on gate=trap exit=iret ibrs=on verw=on returns=thunk dispatch=lfence",
     ];

@@ -87,9 +87,9 @@ const OPERATIONS: [(&str, Check); 3] = [
 
 /// Steps that take registers, or leave values of the kernel in some if they are wrong.
 const AGAINST_SPECULATION: [&str; 3] = [
-    "ibrs=off verw=off bhb=off returns=plain dispatch=table index-mask=off",
-    "ibrs=on verw=on bhb=loop returns=untrain dispatch=retpoline index-mask=on",
-    "ibrs=on verw=off bhb=off returns=thunk dispatch=direct index-mask=off",
+    "ibrs=off verw=off bhb=off entry-ibpb=off returns=plain dispatch=table index-mask=off",
+    "ibrs=on verw=on bhb=loop entry-ibpb=on returns=untrain dispatch=retpoline index-mask=on",
+    "ibrs=on verw=off bhb=off entry-ibpb=off returns=thunk dispatch=direct index-mask=off",
 ];
 
 /// Runs a program's entries with every operation in every configuration.

@@ -38,6 +38,7 @@ pub fn judge(entry: &Entry, verdict: &Verdict) -> (Outcome, String) {
         abi::CAUSE_REGISTER => (outcome, changed_register(entry, first, second, third)),
         abi::CAUSE_EMULATOR => closed(entry, "emulator", outcome, "it was not tried in this emulator".into()),
         abi::CAUSE_UNTOLD => (outcome, untold(first, second)),
+        abi::CAUSE_NOT_RANDOM => (outcome, not_random(first, second)),
         abi::CAUSE_NO_FAULT => (outcome, format!("{first} minor faults were due, {second} came")),
         abi::CAUSE_NO_SIGNAL => (outcome, format!("{first} signals were due, {second} came")),
         abi::CAUSE_REQUEST => {
@@ -192,6 +193,13 @@ fn wrong_answer(got: u64, least: u64, most: u64) -> String {
     }
 }
 
+fn not_random(times: u64, number: u64) -> String {
+    match times {
+        0 => "it delivered no random number".into(),
+        _ => format!("it delivered {number:#x} {times} times in a row, which is no random number"),
+    }
+}
+
 fn changed_register(entry: &Entry, register: u64, before: u64, after: u64) -> String {
     let index = usize::try_from(register).unwrap_or(usize::MAX);
     let flags = (index == REGISTERS.len()).then_some("rflags");
@@ -248,6 +256,11 @@ mod tests {
 
         let answer = verdict(abi::OUTCOME_MISMATCH, abi::CAUSE_ANSWER, [5, -38i64 as u64, -38i64 as u64, 0]);
         assert_eq!(judge(entry("int80-i386"), &answer).1, "it answered 5 where -38 is right");
+
+        let random =
+            |detail| judge(entry("libc"), &verdict(abi::OUTCOME_MISMATCH, abi::CAUSE_NOT_RANDOM, detail)).1;
+        assert_eq!(random([0; 4]), "it delivered no random number");
+        assert_eq!(random([2, 0xff, 0, 0]), "it delivered 0xff 2 times in a row, which is no random number");
 
         let register = verdict(abi::OUTCOME_MISMATCH, abi::CAUSE_REGISTER, [1, 0x5a, 0, 0]);
         let why = judge(entry("int80-i386"), &register).1;

@@ -1,121 +1,82 @@
 use document::{Confidence, Finding, Level};
 
-/// What a finding is about. The names stand in documents and are for ever.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Id {
+/// Makes the enumeration, with the name of each finding.
+macro_rules! ids {
+    ($($(#[$what:meta])* $id:ident $name:literal;)*) => {
+        /// What a finding is about. The names stand in documents and are for ever.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Id {
+            $($(#[$what])* $id,)*
+        }
+
+        impl Id {
+            /// Every finding there is.
+            pub const ALL: &[Id] = &[$(Id::$id,)*];
+
+            /// As it stands in documents.
+            pub fn name(self) -> &'static str {
+                match self { $(Id::$id => $name,)* }
+            }
+        }
+    };
+}
+
+ids! {
     /// Whether the clock is read in user space.
-    ClockPath,
+    ClockPath "clock-path";
     /// What a bare system call costs, and what makes it dearer.
-    SystemCall,
+    SystemCall "system-call";
     /// The C library against the vDSO.
-    Libc,
+    Libc "libc";
+    /// Whether the vDSO gives random bytes.
+    RandomPath "random-path";
     /// Faults of the processor that the kernel leaves open.
-    Mitigations,
+    Mitigations "mitigations";
     /// Page-table isolation that this processor does not need.
-    Pti,
+    Pti "pti";
     /// How noisy the run was.
-    Noise,
+    Noise "noise";
     /// CPUs on which the core was never known to be alone.
-    NeverSeenQuiet,
+    NeverSeenQuiet "never-seen-quiet";
     /// Rows that had no time for enough rounds.
-    FewRounds,
+    FewRounds "few-rounds";
     /// Something changed while it was measured.
-    Changed,
+    Changed "changed";
     /// The core's clock wandered.
-    ClockRange,
+    ClockRange "clock-range";
     /// Core cycles cannot be told.
-    ChainRatio,
+    ChainRatio "chain-ratio";
     /// `lfence` does not order.
-    Order,
+    Order "order";
     /// The time stamp counter's rate may change.
-    TscNotInvariant,
+    TscNotInvariant "tsc-not-invariant";
     /// Two sources contradict each other about the time stamp counter's frequency.
-    TscContradiction,
+    TscContradiction "tsc-contradiction";
     /// The processor is a program.
-    Emulated,
+    Emulated "emulated";
     /// The hypervisor does a part of the lab's ring 0 itself.
-    Ring0,
+    Ring0 "ring-0";
     /// Core cycles by the processor's counter differ from those by the chain.
-    CycleCounter,
+    CycleCounter "cycle-counter";
     /// Rounds were lost to the firmware.
-    Smi,
+    Smi "smi";
     /// The hypervisor ran something else.
-    Steal,
+    Steal "steal";
     /// The control group's CPU quota stopped the run.
-    CpuQuota,
+    CpuQuota "cpu-quota";
     /// The run was interrupted.
-    Partial,
+    Partial "partial";
     /// The guest ended before its plan was done.
-    GuestEnded,
+    GuestEnded "guest-ended";
     /// The kernel refused real-time priority.
-    NoRealtime,
+    NoRealtime "no-realtime";
     /// Clocks are offset.
-    TimeNamespace,
+    TimeNamespace "time-namespace";
     /// Facts could not be read.
-    Unseen,
+    Unseen "unseen";
 }
 
 impl Id {
-    /// Every finding there is.
-    pub const ALL: [Id; 25] = [
-        Id::ClockPath,
-        Id::SystemCall,
-        Id::Libc,
-        Id::Mitigations,
-        Id::Pti,
-        Id::Noise,
-        Id::NeverSeenQuiet,
-        Id::FewRounds,
-        Id::Changed,
-        Id::ClockRange,
-        Id::ChainRatio,
-        Id::Order,
-        Id::TscNotInvariant,
-        Id::TscContradiction,
-        Id::Emulated,
-        Id::Ring0,
-        Id::CycleCounter,
-        Id::Smi,
-        Id::Steal,
-        Id::CpuQuota,
-        Id::Partial,
-        Id::GuestEnded,
-        Id::NoRealtime,
-        Id::TimeNamespace,
-        Id::Unseen,
-    ];
-
-    /// As it stands in documents.
-    pub fn name(self) -> &'static str {
-        match self {
-            Id::ClockPath => "clock-path",
-            Id::SystemCall => "system-call",
-            Id::Libc => "libc",
-            Id::Mitigations => "mitigations",
-            Id::Pti => "pti",
-            Id::Noise => "noise",
-            Id::NeverSeenQuiet => "never-seen-quiet",
-            Id::FewRounds => "few-rounds",
-            Id::Changed => "changed",
-            Id::ClockRange => "clock-range",
-            Id::ChainRatio => "chain-ratio",
-            Id::Order => "order",
-            Id::TscNotInvariant => "tsc-not-invariant",
-            Id::TscContradiction => "tsc-contradiction",
-            Id::Emulated => "emulated",
-            Id::Ring0 => "ring-0",
-            Id::CycleCounter => "cycle-counter",
-            Id::Smi => "smi",
-            Id::Steal => "steal",
-            Id::CpuQuota => "cpu-quota",
-            Id::Partial => "partial",
-            Id::GuestEnded => "guest-ended",
-            Id::NoRealtime => "no-realtime",
-            Id::TimeNamespace => "time-namespace",
-            Id::Unseen => "unseen",
-        }
-    }
-
     /// A finding that was seen, and says no more than its verdict.
     pub(crate) fn finding(self, level: Level, verdict: impl Into<String>) -> Finding {
         Finding {
@@ -142,7 +103,7 @@ mod tests {
     fn every_finding_is_documented_and_nothing_else_is() {
         let headings = DOCUMENTATION.lines().filter_map(|line| line.strip_prefix("## "));
         let mut documented: Vec<&str> = headings.map(|heading| heading.trim_matches('`')).collect();
-        let mut known = Id::ALL.map(Id::name).to_vec();
+        let mut known: Vec<&str> = Id::ALL.iter().map(|id| id.name()).collect();
         documented.sort_unstable();
         known.sort_unstable();
         assert_eq!(documented, known);

@@ -16,6 +16,7 @@ mod like_here;
 mod mitigations;
 mod noise;
 mod quota;
+mod random;
 mod run;
 mod system_call;
 mod timing;
@@ -33,7 +34,7 @@ use table::Table;
 /// The findings of a document, the most important first. What its own `findings` hold plays no part.
 pub fn findings(document: &Document, table: &Table) -> Vec<Finding> {
     let facts = Facts { document, table };
-    let subjects: [fn(&Facts) -> Vec<Finding>; 10] = [
+    let subjects: &[fn(&Facts) -> Vec<Finding>] = &[
         run::findings,
         changes::findings,
         quota::findings,
@@ -42,6 +43,7 @@ pub fn findings(document: &Document, table: &Table) -> Vec<Finding> {
         clock::findings,
         system_call::findings,
         libc::findings,
+        random::findings,
         mitigations::findings,
         noise::findings,
     ];
@@ -69,7 +71,7 @@ fn rank(finding: &Finding) -> u8 {
 mod tests {
     use crate::Id;
     use crate::testing::{Maker, make_noisy};
-    use document::{CpuUse, Finding, Path, Timing};
+    use document::{CpuUse, Finding, Outcome, Path, Timing};
     use environment::{LabCounters, Ring0, Trapped};
     use std::collections::BTreeSet;
 
@@ -81,7 +83,12 @@ mod tests {
                 .served("libc", "gettimeofday", 500.0, Path::Kernel)
                 .cost("syscall-x86_64", "none", 288.0)
         };
-        let mut ordinary = vdso(Path::User);
+        let mut ordinary = vdso(Path::User).closed(
+            "vdso-x86_64",
+            "getrandom",
+            Outcome::Unsupported,
+            "this kernel's 64-bit vDSO does not export it",
+        );
         let environment = &mut ordinary.document.environment;
         environment.mitigations = [("meltdown".to_owned(), "Not affected".to_owned())].into();
         environment.kernel.pti = Some(true);
@@ -134,7 +141,7 @@ mod tests {
     fn every_finding_can_appear_and_is_a_sentence() {
         let all: Vec<Finding> = everything().iter().flat_map(Maker::findings).collect();
         let seen: BTreeSet<&str> = all.iter().map(|finding| finding.id.as_str()).collect();
-        assert_eq!(seen, Id::ALL.map(Id::name).into());
+        assert_eq!(seen, Id::ALL.iter().map(|id| id.name()).collect());
         for finding in &all {
             for words in [Some(&finding.verdict), finding.cause.as_ref(), finding.remedy.as_ref()]
                 .into_iter()

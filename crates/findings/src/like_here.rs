@@ -222,6 +222,7 @@ impl<'a> Kernel<'a> {
         } else if let Some(says) = self.says("retbleed", "Mitigation: IBRS") {
             like.say("ibrs", "on", says);
         }
+        self.barrier(like);
         self.returns(like);
         if self.clause("BHI: ").is_some_and(|state| state.starts_with("SW loop")) {
             like.say("bhb", "loop", self.spectre_v2());
@@ -235,6 +236,15 @@ impl<'a> Kernel<'a> {
         let smap_holds = like.has("smap") && !has_meltdown;
         if self.has_bug("swapgs") && !self.has_pti() && !smap_holds {
             like.guess("swapgs", "fence", says, "which of the barriers it has, the kernel does not say");
+        }
+    }
+
+    /// The barrier on every entry, against either fault. That on the way out of guests says "on VMEXIT only".
+    fn barrier(&self, like: &mut Likeness) {
+        let on_entry =
+            |fault: &&str| self.says(fault, "Mitigation: IBPB").filter(|says| !says.contains("VMEXIT"));
+        if let Some(says) = ["retbleed", "spec_rstack_overflow"].iter().find_map(on_entry) {
+            like.say("entry-ibpb", "on", says);
         }
     }
 
@@ -338,10 +348,6 @@ impl<'a> Kernel<'a> {
             self.says("retbleed", "Mitigation: Stuffing"),
             "calls are counted, so that the return stack never runs empty",
         );
-        for fault in ["retbleed", "spec_rstack_overflow"] {
-            let says = self.says(fault, "Mitigation: IBPB").filter(|says| !says.contains("VMEXIT"));
-            leave(says, "IBPB on every entry; the lab's is at a switch of programs");
-        }
         leave(
             self.feature("fred").map(|(says, _)| says),
             "with FRED, the processor delivers entries in another way",
@@ -521,9 +527,11 @@ mod tests {
         assert!(with.contains("ibrs=enhanced stibp=on") && with.contains(" returns=untrain? "), "{with}");
         assert!(with.ends_with("pcid=keep? asids=6? global=on flush-by=invpcid verw=on"), "{with}");
         assert!(zen4("Mitigation: safe RET, no microcode").contains("returns=untrain?"));
+        let barrier = zen4("Mitigation: IBPB");
+        assert!(barrier.contains(" entry-ibpb=on ") && !barrier.contains("returns="), "{barrier}");
         for none in ["Vulnerable: Microcode, no safe RET", "Mitigation: IBPB on VMEXIT only", "Not affected"]
         {
-            assert!(!zen4(none).contains("returns="), "{none}");
+            assert!(!["returns=", "entry-ibpb="].iter().any(|step| zen4(none).contains(step)), "{none}");
         }
     }
 
@@ -578,11 +586,10 @@ mod tests {
     fn what_the_lab_has_not_is_named() {
         let mut odd = skylake();
         odd.mitigations.insert("retbleed".into(), "Mitigation: Stuffing".into());
-        odd.mitigations.insert("spec_rstack_overflow".into(), "Mitigation: IBPB".into());
         odd.cpu.kernel_flags.as_mut().unwrap().push("fred".into());
         odd.limits.seccomp = Some("filter".into());
         let left_out = like_here(&odd).left_out.join("\n");
-        for words in ["calls are counted", "IBPB on every entry", "FRED", "seccomp filter"] {
+        for words in ["calls are counted", "FRED", "seccomp filter"] {
             assert!(left_out.contains(words), "{words}: {left_out}");
         }
     }

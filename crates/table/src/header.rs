@@ -137,11 +137,11 @@ pub fn sequence_symbol(entry: &Entry, calls: usize) -> String {
 
 fn operation_row(operation: &Operation) -> String {
     let function = operation.function.as_deref().unwrap_or("");
+    let clock = operation.clock.map_or("NO_CLOCK".into(), |clock| clock.to_string());
     format!(
-        "{}, {}, \"{function}\", {}, {}, {}",
+        "{}, {}, \"{function}\", {clock}, {}, {}",
         operation.id,
         numbers(&operation.numbers),
-        operation.clock.unwrap_or(0),
         operation.page_offset.unwrap_or(0),
         operation.length()
     )
@@ -190,9 +190,10 @@ mod tests {
         assert!(header.contains("ROW(8, int80_i386, KIND_NUMBER, ABI_I386, 0xfe)"));
         assert!(!header.contains("ROW(2, syscall_x86_64"));
         assert!(header.contains("#define ENTRY_SYSCALL_X86_64 2\n"));
-        assert!(header.contains("ROW(3, 0x60, 0x4e, \"gettimeofday\", 0, 0, 1)"));
+        assert!(header.contains("ROW(3, 0x60, 0x4e, \"gettimeofday\", NO_CLOCK, 0, 1)"));
+        assert!(header.contains("ROW(5, 0xe4, 0x109, \"clock_gettime\", 0, 0, 1)"), "CLOCK_REALTIME is 0");
         assert!(
-            header.contains("ROW(19, 0x0, 0x0, \"\", 0, 0, 5)")
+            header.contains("ROW(19, 0x0, 0x0, \"\", NO_CLOCK, 0, 5)")
                 && header.contains("ROW(19, 4, 0x5f, 0x3c, \"umask\")")
         );
         assert!(header.contains("ROW(8, int80_i386, 1)") && header.contains("ROW(8, int80_i386_calls5, 5)"));

@@ -3,13 +3,11 @@
  * Linux: indirect_branch_prediction_barrier, called by cond_mitigation (arch/x86/mm/tlb.c).
  */
 #include "entry/path.inc"
+#include "entry/speculation.inc"
 
 ATTACH AT_SWITCH, 20
 STEP "IBPB", SWITCH_IBPB, IS(IBPB_ON)
-	mov	$MSR_PRED_CMD, %ecx
-	mov	$PRED_CMD_IBPB, %eax
-	xor	%edx, %edx
-	wrmsr
+	IBPB
 END_ATTACH
 
 	.section .note.GNU-stack, "", @progbits

@@ -48,7 +48,7 @@ parts! {
     Returns "returns" ["returns"], "return thunks, and the code that untrains the return predictor";
     Bhb "bhb" ["bhb"], "the branch history cleared; or the nop in its place";
     Rsb "rsb" ["rsb"], "the return stack buffer filled; or the nop in its place";
-    Ibpb "ibpb" ["ibpb"], "an indirect branch prediction barrier, or the test whether one is due";
+    Ibpb "ibpb" ["ibpb", "entry-ibpb"], "an indirect branch prediction barrier, or the test whether one is due";
     StackOffset "stack-offset" ["stack-offset"], "the random offset that each call subtracts from the stack pointer";
     Handler "handler" [], "the entry's C function: its call, its frame, its arguments, its result stored";
     IndexMask "index-mask" ["index-mask"], "cmp, sbb, and: an index that is out of bounds becomes 0 during speculation, too";

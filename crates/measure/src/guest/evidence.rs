@@ -361,6 +361,26 @@ mod tests {
     }
 
     #[test]
+    fn a_kernel_says_what_it_does_about_indirect_targets() {
+        let its = |value: &str, state: &str| {
+            let document =
+                json!({ "environment": { "mitigations": { "indirect_target_selection": state } } });
+            judged(&format!("indirect_target_selection={value}"), "", &[], document).is_ok()
+        };
+        for (state, agrees) in [
+            ("Not affected", ["off"].as_slice()),
+            ("Vulnerable", &["off"]),
+            ("Mitigation: Aligned branch/return thunks", &["on", "force"]),
+            ("Mitigation: Vulnerable, KVM: Not affected", &["vmexit"]),
+            ("Mitigation: Retpolines, Stuffing RSB", &["on", "force", "stuff"]),
+        ] {
+            for value in ["on", "off", "force", "vmexit", "stuff"] {
+                assert_eq!(its(value, state), agrees.contains(&value), "{value}: {state}");
+            }
+        }
+    }
+
+    #[test]
     fn a_word_of_append_that_the_kernel_did_not_obey_had_figures() {
         let retpolines = || {
             json!({ "environment": {
