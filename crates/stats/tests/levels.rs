@@ -4,7 +4,9 @@
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use stats::{Assumed, Distribution, Levels, Lines, OfEntry, RunEstimate, Scale, SeenLevels, figures, shown};
+use stats::{
+    Assumed, Distribution, Levels, Lines, OfEntry, RunEstimate, Scale, SeenLevels, figures, seen_levels,
+};
 
 /// A core whose entries cost this many percent more or less (standard deviation), for so many seconds each time.
 #[derive(Debug, Clone, Copy)]
@@ -66,7 +68,7 @@ fn earlier(core: Core, seconds: f64, runs: usize, random: &mut StdRng) -> Option
         runs.iter().filter_map(|run| RunEstimate::of(&run[row], &Assumed::OF_A_KERNEL)).collect()
     };
     let rows: Vec<Vec<RunEstimate>> = (0..ROWS).map(said).collect();
-    shown(&rows.iter().map(Vec::as_slice).collect::<Vec<_>>())[0]
+    seen_levels(&rows.iter().map(Vec::as_slice).collect::<Vec<_>>())[0]
 }
 
 /// How many percent of intervals cover the truth, and how wide they are, half, in percent: with levels reckoned with, after so many earlier
