@@ -11,7 +11,7 @@ use crate::os::interrupts;
 use crate::saving::Saving;
 use crate::this_machine::{ThisMachine, drawn_seed, executor, measure_host, need_counter};
 use clap::{Args, ValueHint};
-use compare::published::{GuestKind, Parts, Publication, Publications, Reproduction, Timed};
+use compare::published::{Parts, Publication, Publications, Reproduction, Timed};
 use document::{Document, Row};
 use environment::Environment;
 use measure::guest::GuestPlan;
@@ -22,7 +22,7 @@ use report::{Kind, Style};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use table::Table;
+use table::{Kernel, Table};
 
 /// The budget of `reproduce`, in seconds, for kentry's way.
 pub const REPRODUCE_BUDGET: u32 = 2;
@@ -229,7 +229,7 @@ fn time_loops(
 
 /// None where the lab has nothing that stands for the publication.
 fn in_lab(publication: &Publication, interrupt: &Interrupt) -> Result<Option<Document>, Error> {
-    let (entry, operation, set) = publication.wants(GuestKind::Lab, Table::get());
+    let (entry, operation, set) = publication.wants(Kernel::Lab, Table::get());
     if entry.is_empty() {
         note(&format!("the lab has nothing that stands for {}", publication.name));
         return Ok(None);
@@ -256,7 +256,7 @@ fn in_guests(
     args: &ReproduceArgs,
     interrupt: &Interrupt,
 ) -> Result<Option<Document>, Error> {
-    let (entry, operation, set) = publication.wants(GuestKind::Linux, Table::get());
+    let (entry, operation, set) = publication.wants(Kernel::Linux, Table::get());
     if entry.is_empty() {
         note(&format!("no guest stands for anything of {}", publication.name));
         return Ok(None);

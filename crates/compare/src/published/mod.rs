@@ -11,7 +11,7 @@ mod reproduction;
 pub use loops::{Loop, Take, Timed, Took};
 pub use ratio::Ratio;
 pub use reproduction::{
-    Compared, Figure, GuestFigure, GuestKind, GuestUnit, Here, InGuests, Measured, Parts, Reproduction, Way,
+    Compared, Figure, GuestFigure, GuestUnit, Here, InGuests, Measured, Parts, Reproduction, Way,
 };
 
 use environment::Environment;

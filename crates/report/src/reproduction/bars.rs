@@ -4,7 +4,8 @@
 
 use super::table::{heading_of, percent};
 use crate::figure::{ABSENT, multiple, number};
-use compare::published::{Figure, GuestKind, GuestUnit, InGuests, Measured, Reproduction};
+use ::table::Kernel;
+use compare::published::{Figure, GuestUnit, InGuests, Measured, Reproduction};
 
 /// Bars on one scale.
 pub(super) struct Chart {
@@ -91,8 +92,8 @@ impl Scale {
 
 /// The published columns, what came out in the lab and in guests, and what the author concluded; each with a scale of its own.
 pub(super) fn scales(reproduction: &Reproduction) -> Vec<Scale> {
-    let places = [(GuestKind::Lab, &reproduction.lab), (GuestKind::Linux, &reproduction.guests)];
-    let guests = places.into_iter().filter_map(|(place, found)| Some(in_guests(place, found.as_ref()?)));
+    let kernels = [(Kernel::Lab, &reproduction.lab), (Kernel::Linux, &reproduction.guests)];
+    let guests = kernels.into_iter().filter_map(|(kernel, found)| Some(in_guests(kernel, found.as_ref()?)));
     let all = std::iter::once(published(reproduction)).chain(guests).chain(concluded(reproduction));
     let drawn = all.map(|mut scale| {
         scale.charts.retain(Chart::has_bars);
@@ -134,7 +135,7 @@ fn measured(one: &Measured) -> Bar {
     }
 }
 
-fn in_guests(place: GuestKind, found: &InGuests) -> Scale {
+fn in_guests(kernel: Kernel, found: &InGuests) -> Scale {
     let is_counted = found.unit == GuestUnit::Instructions;
     let whose = if is_counted { Whose::Counted } else { Whose::Kentry };
     let mut columns: Vec<&str> = found.figures.iter().map(|figure| figure.column.as_str()).collect();
@@ -147,7 +148,7 @@ fn in_guests(place: GuestKind, found: &InGuests) -> Scale {
             let bar = Bar { ends, ..Bar::of(whose, "here", figure.value, text) };
             Row { name: figure.row.clone(), bars: vec![bar] }
         };
-        let title = [heading_of(place), column].join(" ");
+        let title = [heading_of(kernel), column].join(" ");
         Chart { title: title.trim_end().to_owned(), rows: figures.map(row).collect() }
     };
     let unit = if is_counted { "instructions, emulated" } else { found.unit.name() };

@@ -3,7 +3,8 @@
 use super::table::{change_words, changes, elsewhere, figures};
 use super::{head, missing, remarks};
 use crate::markdown::escaped;
-use compare::published::{Figure, GuestKind, Reproduction};
+use ::table::Kernel;
+use compare::published::{Figure, Reproduction};
 
 pub(crate) fn render(reproduction: &Reproduction) -> Vec<u8> {
     let title = format!("{}: {}", reproduction.name, reproduction.title);
@@ -17,8 +18,8 @@ pub(crate) fn render(reproduction: &Reproduction) -> Vec<u8> {
             reproduction.figures.iter().filter(|figure| figure.column == column).collect();
         out.push_str(&figures(reproduction, &of_column, 0, true).markdown());
     }
-    for (place, words, table) in elsewhere(reproduction) {
-        let name = if place == GuestKind::Lab { "lab" } else { "guests" };
+    for (kernel, words, table) in elsewhere(reproduction) {
+        let name = if kernel == Kernel::Lab { "lab" } else { "guests" };
         out.push_str(&format!("\n## {name}\n\n{}\n\n{}", escaped(&words), table.markdown()));
     }
     if !reproduction.ratios.is_empty() {

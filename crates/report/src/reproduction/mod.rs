@@ -12,7 +12,8 @@ pub use list::publications;
 
 use crate::figure::ABSENT;
 use crate::{Error, Format, Kind, Style, json};
-use compare::published::{GuestKind, Here, Reproduction};
+use ::table::Kernel;
+use compare::published::{Here, Reproduction};
 use table::heading_of;
 
 /// A reproduction, in `format`.
@@ -90,9 +91,9 @@ fn missing(reproduction: &Reproduction) -> Vec<(String, String)> {
         let rest = of_column().filter(|figure| whole.is_none() || figure.entry.is_none());
         out.extend(rest.filter_map(|one| Some((one.row.clone(), one.reason.clone()?))));
     }
-    for (place, found) in [(GuestKind::Lab, &reproduction.lab), (GuestKind::Linux, &reproduction.guests)] {
+    for (kernel, found) in [(Kernel::Lab, &reproduction.lab), (Kernel::Linux, &reproduction.guests)] {
         let figures = found.iter().flat_map(|found| &found.figures);
-        let place = heading_of(place);
+        let place = heading_of(kernel);
         out.extend(figures.filter_map(|one| Some((format!("{}, {place}", one.row), one.reason.clone()?))));
     }
     let ratios = reproduction.ratios.iter();

@@ -2,9 +2,8 @@
 
 use crate::figure::{ABSENT, multiple, number};
 use crate::grid::{Column, Grid, Items};
-use compare::published::{
-    Compared, Figure, GuestFigure, GuestKind, GuestUnit, InGuests, Measured, Reproduction, Unit,
-};
+use ::table::Kernel;
+use compare::published::{Compared, Figure, GuestFigure, GuestUnit, InGuests, Measured, Reproduction, Unit};
 
 /// What is left out first where there is no room: the entry that a row is measured by here, then costs as a multiple of the published,
 /// then as a multiple of the base row's.
@@ -120,22 +119,24 @@ fn half_width(measured: &Measured) -> Option<String> {
     Some(format!("±{}", number(f64::max(value - low, high - value))))
 }
 
-/// What came out in guests of either place, where there were any: what is said above its table, and the table.
-pub(crate) fn elsewhere(reproduction: &Reproduction) -> Vec<(GuestKind, String, Grid)> {
-    let all = [(GuestKind::Lab, &reproduction.lab), (GuestKind::Linux, &reproduction.guests)];
-    let found = all.into_iter().filter_map(|(place, found)| Some((place, found.as_ref()?)));
-    found.map(|(place, found)| (place, words(place, found), of_guests(reproduction, place, found))).collect()
+/// What came out in guests of either kernel, where there were any: what is said above its table, and the table.
+pub(crate) fn elsewhere(reproduction: &Reproduction) -> Vec<(Kernel, String, Grid)> {
+    let all = [(Kernel::Lab, &reproduction.lab), (Kernel::Linux, &reproduction.guests)];
+    let found = all.into_iter().filter_map(|(kernel, found)| Some((kernel, found.as_ref()?)));
+    found
+        .map(|(kernel, found)| (kernel, words(kernel, found), of_guests(reproduction, kernel, found)))
+        .collect()
 }
 
 /// Where a table of guests was measured.
-pub(crate) fn heading_of(place: GuestKind) -> &'static str {
-    match place {
-        GuestKind::Lab => "in the lab",
-        GuestKind::Linux => "in a guest",
+pub(crate) fn heading_of(kernel: Kernel) -> &'static str {
+    match kernel {
+        Kernel::Lab => "in the lab",
+        Kernel::Linux => "in a guest",
     }
 }
 
-fn of_guests(reproduction: &Reproduction, place: GuestKind, found: &InGuests) -> Grid {
+fn of_guests(reproduction: &Reproduction, kernel: Kernel, found: &InGuests) -> Grid {
     let mut columns: Vec<&str> = found.figures.iter().map(|figure| figure.column.as_str()).collect();
     columns.dedup();
     let mut rows: Vec<&GuestFigure> = Vec::new();
@@ -153,7 +154,7 @@ fn of_guests(reproduction: &Reproduction, place: GuestKind, found: &InGuests) ->
     };
     Grid::of(&rows)
         .column(Column::text(""), |first| &first.row)
-        .column(Column::word(heading_of(place)).spare(ENTRY), |first| &first.entry)
+        .column(Column::word(heading_of(kernel)).spare(ENTRY), |first| &first.entry)
         .for_each(columns, |rows, column| {
             let heading = if column.is_empty() { found.unit.name() } else { column };
             rows.column(Column::number(heading), |first| {
@@ -193,18 +194,18 @@ pub(crate) fn change_words(reproduction: &Reproduction) -> String {
 }
 
 /// What is said above the table.
-fn words(place: GuestKind, found: &InGuests) -> String {
+fn words(kernel: Kernel, found: &InGuests) -> String {
     let run = found.run.as_deref().map_or(String::new(), |id| format!(" (run {})", crate::short(id)));
-    let whose = match place {
-        GuestKind::Lab => "In the lab, kentry's own kernel",
-        GuestKind::Linux => "In guests with a Linux",
+    let whose = match kernel {
+        Kernel::Lab => "In the lab, kentry's own kernel",
+        Kernel::Linux => "In guests with a Linux",
     };
-    match (found.unit, place) {
-        (GuestUnit::Instructions, GuestKind::Lab) => format!(
+    match (found.unit, kernel) {
+        (GuestUnit::Instructions, Kernel::Lab) => format!(
             "{whose}{run}: instructions executed in an emulator, not times. A count ranks no cost: iretq and cpuid count one each, \
              as mov does."
         ),
-        (GuestUnit::Instructions, GuestKind::Linux) => format!(
+        (GuestUnit::Instructions, Kernel::Linux) => format!(
             "{whose}{run}: instructions of a turn, executed in an emulator; no times, and so no index. They show which configuration \
              executes more instructions, not what these cost: a write of CR3 counts one, as mov does."
         ),

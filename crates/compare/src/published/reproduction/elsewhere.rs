@@ -2,13 +2,13 @@
 
 use super::figures::is_known;
 use super::ratio;
-use super::wants::{GuestKind, in_words};
+use super::wants::{in_words, subject};
 use crate::published::{Column, Publication, Row, Unit};
 use document::{Counter, Document, is_figure};
 use serde::Serialize;
 use stats::Cost;
 use std::collections::{BTreeMap, BTreeSet};
-use table::Table;
+use table::{Kernel, Table};
 
 /// What a guest's figures count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -24,7 +24,7 @@ pub enum GuestUnit {
     Index,
 }
 
-/// What came out in the guests of one place.
+/// What came out in the guests of one kernel.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct InGuests {
     /// What the figures count.
@@ -71,10 +71,10 @@ impl GuestUnit {
         }
     }
 
-    fn of(publication: &Publication, place: GuestKind, run: &Document) -> GuestUnit {
+    fn of(publication: &Publication, kernel: Kernel, run: &Document) -> GuestUnit {
         match run.counter() {
             Counter::Instructions => GuestUnit::Instructions,
-            Counter::Time if place == GuestKind::Linux && publication.unit == Unit::Index => GuestUnit::Index,
+            Counter::Time if kernel == Kernel::Linux && publication.unit == Unit::Index => GuestUnit::Index,
             Counter::Time if run.measurement.cycles_per_tick.is_some() => GuestUnit::CoreCycles,
             Counter::Time => GuestUnit::Ticks,
         }
@@ -97,18 +97,18 @@ impl GuestUnit {
 }
 
 impl InGuests {
-    pub(super) fn of(publication: &Publication, place: GuestKind, run: &Document, table: &Table) -> InGuests {
-        let unit = GuestUnit::of(publication, place, run);
+    pub(super) fn of(publication: &Publication, kernel: Kernel, run: &Document, table: &Table) -> InGuests {
+        let unit = GuestUnit::of(publication, kernel, run);
         let mut figures = Vec::new();
         let mut known = BTreeSet::new();
         for column in publication.columns.iter().map(|column| column.get_ref()) {
-            let name = in_words(place.of_column(column));
+            let name = in_words(column.settings(kernel));
             if !known.insert(name.clone()) {
                 continue;
             }
             let rows = publication.rows.iter().map(|row| row.get_ref());
             let mut of_column: Vec<GuestFigure> = rows
-                .filter_map(|row| guest_figure(publication, place, (row, column, &name), (unit, run), table))
+                .filter_map(|row| guest_figure(publication, kernel, (row, column, &name), (unit, run), table))
                 .collect();
             let base = of_column.iter().find(|figure| Some(&figure.row) == publication.base.as_ref());
             // Multiples of a cost beside an index, which counts the opposite, would mislead: the changes are compared instead.
@@ -122,13 +122,13 @@ impl InGuests {
 
 fn guest_figure(
     publication: &Publication,
-    place: GuestKind,
+    kernel: Kernel,
     (row, column, name): (&Row, &Column, &str),
     (unit, run): (GuestUnit, &Document),
     table: &Table,
 ) -> Option<GuestFigure> {
-    let (entry, operation) = place.of_row(row, table)?;
-    let set = publication.set_in_full(place, row, column, table);
+    let (entry, operation) = row.in_guests(kernel, table)?;
+    let set = publication.set_in_full(kernel, row, column, table);
     let of_set = |row: &&document::Row| {
         (row.entry.as_str(), row.operation.as_str()) == (entry, operation)
             && set.iter().all(|(switch, value)| row.configuration.get(switch) == Some(value))
@@ -136,11 +136,11 @@ fn guest_figure(
     let found = run.results.iter().find(of_set);
     let [value, ci_low, ci_high] = found.and_then(|row| unit.of_row(row)).unwrap_or_default();
     let reason = found.map_or_else(
-        || Some(format!("{} did not measure it", place.name())),
+        || Some(format!("{} did not measure it", subject(kernel))),
         |row| {
             row.reason
                 .clone()
-                .or_else(|| value.is_none().then(|| format!("{} has no figure for it", place.name())))
+                .or_else(|| value.is_none().then(|| format!("{} has no figure for it", subject(kernel))))
         },
     );
     Some(GuestFigure {
@@ -148,7 +148,7 @@ fn guest_figure(
         entry: entry.into(),
         operation: operation.into(),
         column: name.into(),
-        set: publication.set(place, row, column),
+        set: publication.set(kernel, row, column),
         value,
         ci_low,
         ci_high,

@@ -12,13 +12,12 @@ pub use elsewhere::{GuestFigure, GuestUnit, InGuests};
 pub use figures::{Figure, Measured, Way};
 pub use here::Here;
 pub use ratios::Compared;
-pub use wants::GuestKind;
 
 use crate::published::{Citation, Publication, Timed, Unit};
 use document::Document;
 use environment::Environment;
 use serde::Serialize;
-use table::Table;
+use table::{Kernel, Table};
 
 /// What a reproduction is made of.
 #[derive(Debug, Clone, Copy)]
@@ -88,8 +87,8 @@ impl Reproduction {
         let figures = columns.flat_map(|(place, column)| {
             figures::of_column(publication, (place, column), &ways, parts, table)
         });
-        let in_guests = |place, run| InGuests::of(publication, place, run, table);
-        let lab = parts.lab.map(|run| in_guests(GuestKind::Lab, run));
+        let in_guests = |kernel, run| InGuests::of(publication, kernel, run, table);
+        let lab = parts.lab.map(|run| in_guests(Kernel::Lab, run));
         Reproduction {
             schema: Reproduction::SCHEMA,
             name: publication.name.clone(),
@@ -108,7 +107,7 @@ impl Reproduction {
             ways,
             ratios: ratios::all(publication, parts.lab, lab.as_ref()),
             lab,
-            guests: parts.guests.map(|run| in_guests(GuestKind::Linux, run)),
+            guests: parts.guests.map(|run| in_guests(Kernel::Linux, run)),
         }
     }
 

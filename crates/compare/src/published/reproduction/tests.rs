@@ -283,7 +283,7 @@ fn what_differs_is_said() {
 #[test]
 fn the_lab_is_asked_for_each_configuration_and_its_rows_are_found_again() {
     let publication = parsed(TABLE);
-    let (entries, operations, sets) = publication.wants(GuestKind::Lab, Table::get());
+    let (entries, operations, sets) = publication.wants(Kernel::Lab, Table::get());
     assert_eq!(entries, ["syscall-x86_64", "int80-i386", "call-gate-i386"]);
     assert_eq!(
         (operations, sets),
@@ -331,7 +331,7 @@ fn the_lab_is_asked_for_each_configuration_and_its_rows_are_found_again() {
 #[test]
 fn guests_are_asked_for_each_configuration_and_what_they_lack_has_a_reason() {
     let publication = parsed(UNIXBENCH);
-    let (entries, operations, sets) = publication.wants(GuestKind::Linux, Table::get());
+    let (entries, operations, sets) = publication.wants(Kernel::Linux, Table::get());
     assert_eq!((entries, operations), (vec!["syscall-x86_64".into()], vec!["unixbench-syscall".into()]));
     let asked = ["pcid=off,pti=on", "pcid=off,pti=off", "pcid=on,pti=on", "pcid=on,pti=off"];
     assert_eq!(sets, asked);

@@ -2,47 +2,40 @@
 
 use crate::published::{Column, Publication, Row};
 use std::collections::BTreeMap;
-use table::Table;
+use table::{Kernel, Table};
 
-/// Where else a publication can be measured than on this Linux.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum GuestKind {
-    /// In the lab, kentry's own kernel, whose switches stand for rows and columns.
-    Lab,
-    /// In guests with a Linux, whose parameters do.
-    Linux,
+/// As the subject of a sentence, where a publication is measured in guests.
+pub(super) fn subject(kernel: Kernel) -> &'static str {
+    match kernel {
+        Kernel::Lab => "the lab",
+        Kernel::Linux => "the guest",
+    }
 }
 
-impl GuestKind {
-    /// As the subject of a sentence.
-    pub fn name(self) -> &'static str {
-        match self {
-            GuestKind::Lab => "the lab",
-            GuestKind::Linux => "the guest",
+impl Column {
+    /// What stands for the column in guests of a kernel: switches of the lab, or parameters of a Linux.
+    pub(super) fn settings(&self, kernel: Kernel) -> &BTreeMap<String, String> {
+        match kernel {
+            Kernel::Lab => &self.set,
+            Kernel::Linux => &self.boot,
+        }
+    }
+}
+
+impl Row {
+    /// What stands for the row in guests of a kernel, besides its entry.
+    fn settings(&self, kernel: Kernel) -> &BTreeMap<String, String> {
+        match kernel {
+            Kernel::Lab => &self.set,
+            Kernel::Linux => &self.boot,
         }
     }
 
-    /// What stands for a column.
-    pub(super) fn of_column(self, column: &Column) -> &BTreeMap<String, String> {
-        match self {
-            GuestKind::Lab => &column.set,
-            GuestKind::Linux => &column.boot,
-        }
-    }
-
-    /// What stands for a row besides its entry.
-    fn set_of_row(self, row: &Row) -> &BTreeMap<String, String> {
-        match self {
-            GuestKind::Lab => &row.set,
-            GuestKind::Linux => &row.boot,
-        }
-    }
-
-    /// Entry and operation of a row there, if it has them.
-    pub(super) fn of_row<'a>(self, row: &'a Row, table: &Table) -> Option<(&'a str, &'a str)> {
-        match self {
-            GuestKind::Lab => row.in_lab(table),
-            GuestKind::Linux => row.in_guest(),
+    /// Entry and operation of the row in guests of a kernel, if it has them there.
+    pub(super) fn in_guests(&self, kernel: Kernel, table: &Table) -> Option<(&str, &str)> {
+        match kernel {
+            Kernel::Lab => self.in_lab(table),
+            Kernel::Linux => self.in_guest(),
         }
     }
 }
@@ -50,7 +43,7 @@ impl GuestKind {
 impl Publication {
     /// What is measured there for it: entries, operations, and configurations as `--set` takes them. Every operation is measured
     /// through every entry in every configuration; not all of that is asked for here, but it takes no time.
-    pub fn wants(&self, place: GuestKind, table: &Table) -> (Vec<String>, Vec<String>, Vec<String>) {
+    pub fn wants(&self, kernel: Kernel, table: &Table) -> (Vec<String>, Vec<String>, Vec<String>) {
         let (mut entries, mut operations, mut sets) = (Vec::new(), Vec::new(), Vec::new());
         let add = |to: &mut Vec<String>, word: String| {
             if !word.is_empty() && !to.contains(&word) {
@@ -58,11 +51,11 @@ impl Publication {
             }
         };
         for row in self.rows.iter().map(|row| row.get_ref()) {
-            let Some((entry, operation)) = place.of_row(row, table) else { continue };
+            let Some((entry, operation)) = row.in_guests(kernel, table) else { continue };
             add(&mut entries, entry.into());
             add(&mut operations, operation.into());
             for column in &self.columns {
-                add(&mut sets, in_words(&self.set_in_full(place, row, column.get_ref(), table)));
+                add(&mut sets, in_words(&self.set_in_full(kernel, row, column.get_ref(), table)));
             }
         }
         (entries, operations, sets)
@@ -71,7 +64,7 @@ impl Publication {
     /// What stands for a row in a column. Switches of the lab that only others of the publication name have their defaults.
     pub(super) fn set_in_full(
         &self,
-        place: GuestKind,
+        kernel: Kernel,
         row: &Row,
         column: &Column,
         table: &Table,
@@ -79,13 +72,13 @@ impl Publication {
         let rows = self.rows.iter().flat_map(|row| row.get_ref().set.keys());
         let named = self.columns.iter().flat_map(|column| column.get_ref().set.keys()).chain(rows);
         let default = |name: &String| Some((name.clone(), table.switch(name)?.default.clone()));
-        let defaults = named.filter(|_| place == GuestKind::Lab).filter_map(default);
-        defaults.chain(self.set(place, row, column)).collect()
+        let defaults = named.filter(|_| kernel == Kernel::Lab).filter_map(default);
+        defaults.chain(self.set(kernel, row, column)).collect()
     }
 
     /// What stands for a row in a column, without what is so by default.
-    pub(super) fn set(&self, place: GuestKind, row: &Row, column: &Column) -> BTreeMap<String, String> {
-        let all = place.of_column(column).iter().chain(place.set_of_row(row));
+    pub(super) fn set(&self, kernel: Kernel, row: &Row, column: &Column) -> BTreeMap<String, String> {
+        let all = column.settings(kernel).iter().chain(row.settings(kernel));
         all.map(|(name, value)| (name.clone(), value.clone())).collect()
     }
 }
