@@ -47,6 +47,8 @@ fn written(cell: &Cell) -> String {
         Cell::Number(text) => text.clone(),
         Cell::Names(names) => names.iter().map(|name| code(name)).collect::<Vec<_>>().join(" "),
         Cell::Strong(text) => format!("**{}**", escaped(text)),
+        Cell::Marked { names, .. } => escaped(&names.join(" ")),
+        Cell::Bar(..) => String::new(),
         Cell::Several(cells) => cells.iter().map(written).collect(),
     }
 }

@@ -5,10 +5,11 @@ mod cell;
 mod csv;
 mod fit;
 mod markdown;
+mod named;
 mod text;
 
 pub(crate) use cell::Cell;
-pub(crate) use fit::GAP;
+pub(crate) use fit::{Fitted, GAP, fits_a_name};
 pub(crate) use text::wide;
 
 use crate::line::look;
@@ -30,7 +31,14 @@ enum Kind {
     Word,
     /// At the right, whole.
     Number,
+    /// At the left; what is too long stands on lines of its own.
+    Name,
+    /// As long as there is room for it.
+    Bar,
 }
+
+/// A bar gets at least so many columns.
+const LEAST_BAR: usize = 6;
 
 #[derive(Debug, Clone)]
 pub(crate) struct Column {
@@ -48,6 +56,8 @@ pub(crate) struct Column {
     only: Option<Writer>,
     /// Where a terminal has no room, columns of the greatest number are left out first; those of 0 never.
     spare: u8,
+    /// Whether it gets room behind all others that are as spare.
+    is_last: bool,
     /// Whether its cells are said among the words behind the row where there is no room for them.
     or_said: bool,
     /// Blanks before it, if not as usual.
@@ -69,6 +79,7 @@ impl Column {
             kind,
             only: None,
             spare: 0,
+            is_last: false,
             or_said: false,
             gap: None,
             least: 0,
@@ -86,6 +97,15 @@ impl Column {
 
     pub fn number(heading: impl Into<String>) -> Column {
         Column::new(heading, Kind::Number)
+    }
+
+    /// The first column, which is also as wide as its heading.
+    pub fn name(heading: impl Into<String>) -> Column {
+        Column::new(heading, Kind::Name)
+    }
+
+    pub fn bar(heading: impl Into<String>) -> Column {
+        Column { is_last: true, least: LEAST_BAR, ..Column::new(heading, Kind::Bar) }
     }
 
     pub fn over(self, over: &str) -> Column {
@@ -113,7 +133,7 @@ impl Column {
     }
 
     pub fn or_said(self) -> Column {
-        Column { or_said: true, ..self }
+        Column { or_said: true, is_last: true, ..self }
     }
 
     pub fn gap(self, gap: usize) -> Column {
