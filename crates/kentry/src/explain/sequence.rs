@@ -35,7 +35,7 @@ pub struct Counted {
 
 /// Counted on the first path that a setting changes, beside bare and what it requires; none where it changes none.
 pub fn counted(table: &Table, setting: &Setting) -> Option<Counted> {
-    let kernel = File::read(places::lab::KERNEL).ok()?;
+    let kernel = File::read(places::lab::kernel()).ok()?;
     let paths = Paths::read(&kernel).ok()?;
     let Change { entry, added, removed, .. } = change(table, &paths, setting)?;
     let count = |steps: &[Step]| steps.iter().map(|step| executed(step, setting, table)).sum();
