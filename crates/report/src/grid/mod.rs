@@ -193,6 +193,9 @@ pub(crate) struct Grid {
     words: Option<Words>,
 }
 
+/// What a column is called, and what of an item stands in it.
+pub(crate) type Named<T, V = f64> = (&'static str, fn(&T) -> Option<V>);
+
 /// A table of items, of which each is a row.
 pub(crate) struct Items<'a, T> {
     items: &'a [T],

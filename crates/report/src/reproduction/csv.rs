@@ -2,7 +2,7 @@
 //! change that the author found.
 
 use crate::Error;
-use crate::grid::{Column, Grid};
+use crate::grid::{Column, Grid, Named};
 use compare::published::{Compared, Figure, GuestFigure, InGuests, Measured, Reproduction};
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ const WAYS: [&str; 3] = ["loop", "single", KENTRY];
 /// In guests kentry's own way is the only one.
 const KENTRY: &str = "kentry";
 
-const OF_WAY: [(&str, fn(&Measured) -> Option<f64>); 5] = [
+const OF_WAY: [Named<Measured>; 5] = [
     ("value", |one| one.value),
     ("ci_low", |one| one.ci_low),
     ("ci_high", |one| one.ci_high),
