@@ -16,6 +16,7 @@ mod cells;
 mod compare;
 mod configuration;
 mod csv;
+mod escape;
 mod fact;
 mod figure;
 mod first_screen;

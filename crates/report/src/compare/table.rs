@@ -102,7 +102,7 @@ pub(super) fn lines(table: &Fitted, cells: &grid::Row, row: &Row, is_whole: bool
     let (mut lines, mut line) = table.named(cells);
     line.blank(GAP);
     // On one line, it leaves room for the mark that says so.
-    let width = table.width() - if is_whole { 0 } else { wide(CUT) };
+    let width = table.width - if is_whole { 0 } else { wide(CUT) };
     let became = wrapped(line, look::PLAIN, &outcomes(row), width, BELOW);
     lines.extend(if is_whole { became } else { cut(became) });
     lines

@@ -172,8 +172,8 @@ impl<'a> Screen<'a> {
     /// The groups that have room, the most important first, and how many rows of each kind are left out. What is the same and
     /// what is closed on both sides is shown only if everything fits. Rows that leave a gate open are shown in any case.
     fn rows(&self, table: &Table, room: usize) -> Shown<'a> {
-        let group = |place, is_whole| self.group(table, place, is_whole);
-        let whole: Vec<Vec<Vec<Line>>> = (0..self.groups.len()).map(|place| group(place, true)).collect();
+        let whole: Vec<Vec<Vec<Line>>> =
+            (0..self.groups.len()).map(|place| self.group(table, place, true)).collect();
         // Each group with its heading, and a blank line before the first.
         let lines_of = |rows: &Vec<Vec<Line>>| 1 + rows.iter().map(Vec::len).sum::<usize>();
         let fits = whole.iter().map(lines_of).sum::<usize>() < room;
@@ -204,13 +204,7 @@ impl<'a> Screen<'a> {
             }
             if !own.is_empty() {
                 lines.extend(lines.is_empty().then(Line::default));
-                let label = self.label(group);
-                let has_columns = group.kind.has_change();
-                lines.push(if has_columns {
-                    table.fitted.headed(&label)
-                } else {
-                    Line::new(look::HEADING, &label)
-                });
+                lines.push(table.fitted.headed(&self.label(group), group.kind.has_change()));
                 lines.extend(own);
             }
             if left > 0 {

@@ -54,39 +54,22 @@ impl Cell {
     }
 }
 
-impl From<&str> for Cell {
-    fn from(text: &str) -> Cell {
-        Cell::Text(text.to_owned())
-    }
-}
-
-impl From<&String> for Cell {
-    fn from(text: &String) -> Cell {
-        Cell::Text(text.clone())
-    }
-}
-
-impl From<String> for Cell {
-    fn from(text: String) -> Cell {
-        Cell::Text(text)
-    }
-}
-
 impl<T: Into<Cell>> From<Option<T>> for Cell {
     fn from(cell: Option<T>) -> Cell {
         cell.map_or(Cell::Absent, T::into)
     }
 }
 
-macro_rules! numbers {
-    ($($number:ty)*) => {$(
-        impl From<$number> for Cell {
-            /// With every digit that it has.
-            fn from(number: $number) -> Cell {
-                Cell::Number(number.to_string())
+macro_rules! cells {
+    ($cell:ident of $($value:ty)*) => {$(
+        impl From<$value> for Cell {
+            /// A number with every digit that it has.
+            fn from(value: $value) -> Cell {
+                Cell::$cell(value.to_string())
             }
         }
     )*};
 }
 
-numbers!(f64 u8 u16 u32 u64 usize);
+cells!(Text of &str &String String);
+cells!(Number of f64 u8 u16 u32 u64 usize);

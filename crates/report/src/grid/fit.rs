@@ -31,7 +31,7 @@ pub(crate) fn fits_a_name(columns: usize, width: usize) -> bool {
 pub(crate) struct Fitted<'a> {
     pub(super) grid: &'a Grid,
     /// The columns of the terminal.
-    pub(super) width: usize,
+    pub width: usize,
     /// The columns that are shown, from left to right.
     pub(super) shown: Vec<Shown<'a>>,
     /// What is more spare than this is left out.
@@ -181,11 +181,6 @@ impl Fitted<'_> {
             let more = most.saturating_sub(shown.width).min(room);
             (shown.width, room) = (shown.width + more, room - more);
         }
-    }
-
-    /// The columns of the terminal.
-    pub fn width(&self) -> usize {
-        self.width
     }
 
     /// Whether a column with this heading is shown.

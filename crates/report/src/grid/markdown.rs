@@ -1,8 +1,8 @@
 //! A grid as a table of GitHub's Markdown.
 
 use super::{Cell, Column, Grid, Kind, Row, Weight, Writer};
+use crate::escape::{code, escaped};
 use crate::figure::ABSENT;
-use crate::markdown::{code, escaped};
 
 impl Grid {
     pub fn markdown(&self) -> String {

@@ -23,9 +23,10 @@ pub(crate) enum Writer {
 }
 
 /// How the cells of a column stand in a terminal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Kind {
     /// At the left; what is too long is broken.
+    #[default]
     Text,
     /// At the left, whole.
     Word,
@@ -40,7 +41,7 @@ enum Kind {
 /// A bar gets at least so many columns.
 const LEAST_BAR: usize = 6;
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Column {
     heading: String,
     /// What stands over its heading, and over that of its neighbours that have the same; empty where nothing does.
@@ -70,21 +71,7 @@ pub(crate) struct Column {
 
 impl Column {
     fn new(heading: impl Into<String>, kind: Kind) -> Column {
-        Column {
-            heading: heading.into(),
-            over: String::new(),
-            is_over_left: false,
-            alone: None,
-            key: None,
-            kind,
-            only: None,
-            spare: 0,
-            is_last: false,
-            or_said: false,
-            gap: None,
-            least: 0,
-            look: None,
-        }
+        Column { heading: heading.into(), kind, ..Column::default() }
     }
 
     pub fn text(heading: impl Into<String>) -> Column {
@@ -205,6 +192,9 @@ pub(crate) struct Grid {
     rows: Vec<Row>,
     words: Option<Words>,
 }
+
+/// What a column is called, and what of an item stands in it.
+pub(crate) type Named<T, V = f64> = (&'static str, fn(&T) -> Option<V>);
 
 /// A table of items, of which each is a row.
 pub(crate) struct Items<'a, T> {

@@ -16,11 +16,11 @@ impl Fitted<'_> {
         self.shown.first().map_or(0, |name| name.width)
     }
 
-    /// A heading of several rows, and behind it those of the columns, unless it is too long for that.
-    pub fn headed(&self, heading: &str) -> Line {
+    /// A heading of several rows, and behind it those of the columns if rows have any, unless it is too long for that.
+    pub fn headed(&self, heading: &str, has_columns: bool) -> Line {
         let mut line = Line::new(look::HEADING, heading);
-        let is_short = line.width() <= self.name();
-        for (shown, start) in self.shown.iter().zip(self.starts()).skip(1).filter(|_| is_short) {
+        let has_room = has_columns && line.width() <= self.name();
+        for (shown, start) in self.shown.iter().zip(self.starts()).skip(1).filter(|_| has_room) {
             line.blank_to(start);
             shown.push(&mut line, look::FAINT, &shown.column.heading);
         }
@@ -84,7 +84,7 @@ mod tests {
         let fitted = grid.fitted(width);
         let rows = grid.rows().iter().flat_map(|row| fitted.row(row));
         let mut out = String::new();
-        [fitted.headed("same: 2")].into_iter().chain(rows).for_each(|line| line.write(false, &mut out));
+        [fitted.headed("same: 2", true)].into_iter().chain(rows).for_each(|line| line.write(false, &mut out));
         assert!(out.lines().all(|line| super::super::wide(line) <= width), "{width}: {out}");
         out
     }
