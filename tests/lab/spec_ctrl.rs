@@ -175,8 +175,9 @@ fn an_nmi_that_leaves_ibrs_on_is_found() {
     let [from, to] =
         ["exception_at_any_time", "exception_iret"].map(|name| original.place(original.symbol(name)));
     let writes: Vec<usize> = (from..to).filter(|at| changed[*at..at + 2] == WRMSR).collect();
-    assert_eq!(writes.len(), 2);
-    changed[writes[1]..writes[1] + 2].fill(0x90);
+    // IBRS on, the barrier of entry-ibpb, IBRS as it was.
+    assert_eq!(writes.len(), 3);
+    changed[writes[2]..writes[2] + 2].fill(0x90);
     let wrong = wrong(SWITCHES[0], Interrupt::Nmi, &changed);
     assert!(wrong.iter().any(|wrong| wrong.ends_with("in a program")), "{wrong:#?}");
 }
