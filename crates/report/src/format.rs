@@ -167,6 +167,11 @@ impl Kind {
         name: "a comparison",
         formats: &[Format::Text, Format::Json, Format::Markdown, Format::Junit, Format::Ktap],
     };
+    /// What `kentry compare` makes of anatomies.
+    pub const COMPARED_PATHS: Kind = Kind {
+        name: "a comparison of anatomies",
+        formats: &[Format::Text, Format::Json, Format::Markdown],
+    };
     /// About runs.
     pub const PAGE: Kind = Kind { name: "a page", formats: &[Format::Html] };
 
