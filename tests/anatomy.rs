@@ -178,7 +178,11 @@ fn saved_anatomies_are_compared() {
     for (arguments, code, why) in [
         (&["compare", &base, &other][..], 3, "is not comparable with"),
         (&["compare", &base, run.to_str().unwrap()][..], 2, "an anatomy is compared with an anatomy"),
-        (&["compare", &base, &new, "--format", "junit"][..], 2, "is of runs"),
+        (
+            &["compare", &base, &new, "--format", "junit"][..],
+            2,
+            "a comparison of anatomies is written as text, json",
+        ),
         (&["compare", &base, &new, "--entry", "syscall"][..], 2, "leave out --entry"),
         (&["compare", &base, &new, "--fail-above", "3%"][..], 2, "no gate judges them"),
     ] {

@@ -165,8 +165,10 @@ impl Kind {
     /// What `kentry compare` makes.
     pub const COMPARISON: Kind = Kind {
         name: "a comparison",
-        formats: &[Format::Text, Format::Json, Format::Markdown, Format::Junit, Format::Ktap],
+        formats: &[Format::Text, Format::Json, Format::Csv, Format::Markdown, Format::Junit, Format::Ktap],
     };
+    /// What `kentry compare` makes of anatomies.
+    pub const COMPARED_PATHS: Kind = Kind { name: "a comparison of anatomies", formats: ROWS_OF_A_TABLE };
     /// About runs.
     pub const PAGE: Kind = Kind { name: "a page", formats: &[Format::Html] };
 

@@ -57,13 +57,37 @@ fn everything() {
 fn other_formats() {
     let mut short = compared::update();
     short.rows.truncate(12);
-    for format in [Format::Markdown, Format::Junit, Format::Ktap] {
+    for format in [Format::Csv, Format::Markdown, Format::Junit, Format::Ktap] {
         assert_snapshot!(format!("compare-update-{format}"), rendered(&short, format, FIRST));
         assert_snapshot!(format!("compare-refused-{format}"), rendered(&compared::refused(), format, FIRST));
     }
     short.rows.truncate(1);
     let json = rendered(&short, Format::Json, FIRST);
     assert_eq!(serde_json::from_str::<Comparison>(&json).unwrap(), short, "JSON is the comparison, whole");
+}
+
+#[test]
+fn csv_has_every_row_and_every_digit() {
+    for (name, compared) in samples() {
+        let csv = rendered(&compared, Format::Csv, FIRST);
+        let mut reader = csv::Reader::from_reader(csv.as_bytes());
+        let columns = reader.headers().unwrap().clone();
+        let records: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+        assert_eq!(records.len(), compared.rows.len(), "{name}");
+        for (record, row) in records.iter().zip(&compared.rows) {
+            let cell = |column: &str| &record[columns.iter().position(|name| name == column).unwrap()];
+            let number = |column: &str| cell(column).parse::<f64>().ok();
+            let verdict = serde_json::to_value(row.verdict).unwrap();
+            assert_eq!((cell("entry"), cell("operation")), (&*row.entry, &*row.operation));
+            assert_eq!(serde_json::json!(cell("verdict")), verdict);
+            let change = row.change.as_ref();
+            assert_eq!(number("change"), change.map(|change| change.estimate));
+            assert_eq!(number("percent_ci_high"), change.and_then(|change| change.percent_high));
+            assert_eq!(number("new_estimate"), row.new.as_ref().and_then(|side| side.estimate));
+            let reason = row.base.as_ref().and_then(|side| side.reason.as_deref());
+            assert_eq!(cell("base_reason"), reason.unwrap_or_default());
+        }
+    }
 }
 
 #[test]
@@ -373,7 +397,8 @@ fn no_text_of_a_document_steers_a_terminal() {
         let compared = compared::hostile(hostile);
         for format in Kind::COMPARISON.formats.iter().copied() {
             for style in [FIRST, Style { verbose: true, ..ALL }] {
-                let text = rendered(&compared, format, style);
+                // Lines of CSV end with both.
+                let text = rendered(&compared, format, style).replace("\r\n", "\n");
                 let steers =
                     |c: &char| (c.is_control() && *c != '\n') || matches!(c, '\u{202e}' | '\u{2028}');
                 assert_eq!(text.chars().find(steers), None, "{format}: {hostile:?}");

@@ -51,8 +51,9 @@ pub fn joined(documents: Vec<Document>) -> Result<Document, String> {
 /// # Errors
 /// [`Error::Usage`], naming it.
 pub fn can_be_written_in(format: Format) -> Result<(), Error> {
-    if Kind::ANATOMY.is_written_in(format) {
+    let kind = Kind::COMPARED_PATHS;
+    if kind.is_written_in(format) {
         return Ok(());
     }
-    Err(Error::Usage(format!("--format {format} is of runs; these are anatomies: text, markdown or json")))
+    Err(Error::Usage(format!("--format {format}: {} is written as {}", kind.name, kind.names())))
 }

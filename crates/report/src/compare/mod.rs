@@ -4,6 +4,7 @@
 
 mod again;
 mod cases;
+mod csv;
 mod gate;
 pub(crate) mod groups;
 pub(crate) mod interval;
@@ -20,7 +21,7 @@ pub use words::{answer, refusal};
 use crate::{Error, Format, Kind, Style, json};
 use ::compare::Comparison;
 
-/// A comparison in `format`. JSON, JUnit and KTAP are the same in every style.
+/// A comparison in `format`. JSON, CSV, JUnit and KTAP are the same in every style.
 ///
 /// # Errors
 /// [`Error`] when a serializer refuses; no comparison makes it do so.
@@ -29,6 +30,7 @@ pub fn comparison(compared: &Comparison, format: Format, style: &Style) -> Resul
         Format::Text => Ok(text::render(compared, style)),
         Format::Markdown => Ok(markdown::render(compared, style)),
         Format::Json => json::render(compared),
+        Format::Csv => csv::render(compared),
         Format::Junit => junit::render(compared),
         Format::Ktap => Ok(ktap::render(compared)),
         _ => Err(Error::unfit(Kind::COMPARISON, format)),
