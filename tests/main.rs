@@ -11,6 +11,7 @@ mod bill_stream;
 mod bytes;
 mod cli;
 mod compare;
+mod contributing;
 mod disassembly;
 mod executable;
 mod footprint;
