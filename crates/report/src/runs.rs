@@ -1,5 +1,6 @@
 //! The runs that are kept.
 
+use crate::figure::ABSENT;
 use crate::line::{Line, look};
 use crate::{Error, Format, Kind, Style, csv, json, markdown, plain};
 use document::Machine;
@@ -27,7 +28,13 @@ pub fn runs(listed: &Listed, format: Format, style: &Style) -> Result<Vec<u8>, E
     }
 }
 
-const TITLES: [&str; 8] = ["run", "name", "began", "place", "figures", "quiet", "tags", ARM];
+const TITLES: [&str; 9] = ["run", "name", "began", "place", "covers", "figures", "quiet", "tags", ARM];
+
+/// What readers are not shown where no run has it.
+const OPTIONAL: [&str; 4] = ["name", "quiet", "tags", ARM];
+
+/// The place of the title that says when.
+const BEGAN: usize = 2;
 
 /// The last title: which arm of a comparison in turns, and its command.
 const ARM: &str = "arm of --live";
@@ -36,11 +43,27 @@ fn titles() -> Vec<String> {
     TITLES.map(str::to_string).into()
 }
 
-/// The titles and the cells of all runs, for readers: without a column for arms where there are none.
+/// The titles and the cells of all runs, for readers: to the minute, and without the columns that no run fills.
 fn lines(heads: &[Head]) -> Vec<Vec<String>> {
-    let columns = TITLES.len() - usize::from(heads.iter().all(|head| arm(head).is_none()));
-    let plain = |cells: Vec<String>| cells.iter().take(columns).map(|cell| plain(cell)).collect();
-    std::iter::once(titles()).chain(heads.iter().map(cells)).map(plain).collect()
+    let rows: Vec<Vec<String>> = heads.iter().map(|head| to_the_minute(head, cells(head))).collect();
+    let is_shown = |place: &usize| {
+        let is_filled = |row: &Vec<String>| row.get(*place).is_some_and(|cell| cell != ABSENT);
+        TITLES.get(*place).is_some_and(|title| !OPTIONAL.contains(title)) || rows.iter().any(is_filled)
+    };
+    let shown: Vec<usize> = (0..TITLES.len()).filter(is_shown).collect();
+    let plain = |cells: Vec<String>| {
+        shown.iter().filter_map(|place| cells.get(*place)).map(|cell| plain(cell)).collect()
+    };
+    std::iter::once(titles()).chain(rows.iter().cloned()).map(plain).collect()
+}
+
+/// `2026-11-22T10:00:00.123Z` as `2026-11-22 10:00`; what is no such time stays as it is.
+fn to_the_minute(head: &Head, mut cells: Vec<String>) -> Vec<String> {
+    let minute = head.started.get(..16).filter(|_| head.started.ends_with('Z') && head.started.is_ascii());
+    if let Some((minute, cell)) = minute.zip(cells.get_mut(BEGAN)) {
+        *cell = minute.replace('T', " ");
+    }
+    cells
 }
 
 /// `A: no command`, `B: strace -f`.
@@ -60,6 +83,7 @@ fn cells(head: &Head) -> Vec<String> {
         head.name.clone().unwrap_or_else(|| "-".into()),
         head.started.clone(),
         place(head),
+        head.covers.clone().unwrap_or_else(|| "-".into()),
         format!("{} of {}{partial}", head.figures, head.ok),
         head.quiet_share.map_or("-".into(), |share| format!("{:.0} %", 100.0 * share)),
         if tags.is_empty() { "-".into() } else { tags.join(" ") },
@@ -134,6 +158,7 @@ mod tests {
             machine_id: None,
             cpu: None,
             release: None,
+            covers: Some("first screen".into()),
             ok: 106,
             figures: 104,
             quiet_share: Some(0.256),
@@ -160,10 +185,24 @@ mod tests {
     fn a_line_a_run_and_nothing_steers_a_terminal() {
         assert_eq!(
             rendered(Format::Text),
-            "run       name    began                 place            figures              quiet  tags\n\
-             5cf91bd6  before  2026-11-22T10:00:00Z  linux            104 of 106           26 %   commit=1a|\\u{1b}[2J\n\
-             5cf91bd6  -       2026-11-22T10:00:00Z  lab on qemu-tcg  104 of 106, partial  -      -\n"
+            "run       name    began             place            covers        figures              quiet  tags\n\
+             5cf91bd6  before  2026-11-22 10:00  linux            first screen  104 of 106           26 %   commit=1a|\\u{1b}[2J\n\
+             5cf91bd6  -       2026-11-22 10:00  lab on qemu-tcg  first screen  104 of 106, partial  -      -\n"
         );
+    }
+
+    #[test]
+    fn a_list_without_names_and_tags_was_wider_than_80_columns() {
+        let mut listed = listed();
+        for head in &mut listed.heads {
+            (head.tags, head.name, head.partial) = ([].into(), None, false);
+        }
+        let style = Style { color: false, width: 80, verbose: false, selection: Selection::All };
+        let text = String::from_utf8(runs(&listed, Format::Text, &style).unwrap()).unwrap();
+        assert!(text.lines().all(|line| line.len() <= 80), "{text}");
+        assert!(!text.contains("name") && !text.contains("tags") && text.contains("covers"), "{text}");
+        let csv = String::from_utf8(runs(&listed, Format::Csv, &style).unwrap()).unwrap();
+        assert!(csv.starts_with("run,name,began,place,covers,figures,quiet,tags,"), "{csv}");
     }
 
     /// Nothing told the arms of a live comparison from other runs, and from each other.
