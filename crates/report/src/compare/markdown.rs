@@ -1,7 +1,7 @@
 //! The comparison for a pull request: the answer first, what differs, the rows that changed; the rest is folded.
 
 use super::groups::{Group, Names, groups};
-use super::interval::{WrittenChange, in_unit};
+use super::interval::{WrittenChange, in_unit, of_row};
 use super::more::more;
 use super::words::{self, in_percent};
 use crate::figure::{ABSENT, number};
@@ -78,9 +78,9 @@ fn figures(row: &Row) -> Vec<String> {
         estimate(&row.base),
         estimate(&row.new),
         row.unit.map_or(ABSENT, Unit::name).to_owned(),
-        or_absent(change.map(|change| in_unit(change).change)),
+        or_absent(change.map(|change| of_row(row, change, in_unit(change)).change)),
         or_absent(change.map(in_unit).map(|WrittenChange { low, high, .. }| format!("{low} to {high}"))),
-        or_absent(change.and_then(in_percent)),
+        or_absent(change.and_then(|change| in_percent(row, change))),
     ]
 }
 

@@ -1,7 +1,7 @@
 //! The table of a text report: its columns, how wide they are, and the lines of a row.
 
 use super::groups::{Group, Kind, Names};
-use super::interval::{WrittenChange, in_percent, in_unit};
+use super::interval::{UNCERTAIN, in_percent, in_unit, is_uncertain, of_row};
 use super::words::outcomes;
 use crate::bar::change_bar;
 use crate::figure::{ABSENT, number};
@@ -155,14 +155,16 @@ impl<'a> Table<'a> {
         let text = match column {
             Column::Base => estimate(&row.base),
             Column::New => estimate(&row.new),
+            Column::Change if is_uncertain(row, change) => Some(UNCERTAIN.to_owned()),
             Column::Change => Some(format!("{}{unit}", in_unit(change).change)),
             // What is counted has no interval.
             Column::Error | Column::PercentError if row.unit == Some(Unit::Instructions) => {
                 Some(String::new())
             }
-            Column::Error => Some(in_unit(change).beside),
-            Column::Percent => in_percent(change).map(|WrittenChange { change, .. }| change),
-            Column::PercentError => in_percent(change).map(|WrittenChange { beside, .. }| beside),
+            Column::Error => Some(of_row(row, change, in_unit(change)).beside),
+            Column::Percent => in_percent(change).map(|written| of_row(row, change, written).change),
+            Column::PercentError => in_percent(change).map(|written| of_row(row, change, written).beside),
+            Column::Bar if is_uncertain(row, change) => Some(String::new()),
             Column::Bar => Some(change.percent.map(|percent| change_bar(percent, width)).unwrap_or_default()),
         };
         text.unwrap_or_else(|| ABSENT.to_owned())
