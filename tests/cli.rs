@@ -203,11 +203,18 @@ fn the_ending_of_the_output_file_says_what_is_written() {
         std::fs::read_to_string(path).unwrap()
     };
     document::load(&written("run.json", &[])).unwrap();
-    document::load(&written("run.txt", &["--format", "json"])).unwrap();
+    document::load(&written("run.data", &["--format", "json"])).unwrap();
     assert!(written("run.csv", &[]).starts_with("entry,"));
     assert!(written("run.md", &[]).starts_with("# kentry"));
-    assert!(written("run.json", &["--format", "csv"]).starts_with("entry,"), "--format wins");
+    assert!(
+        written("run", &["--format", "csv"]).starts_with("entry,"),
+        "--format says it where no ending does"
+    );
     assert!(written("run", &[]).contains("clocksource"), "text");
+    for refused in [&["--output", "run.jsn"][..], &["--output", "run.json", "--format", "csv"]] {
+        let output = kentry(&[&["--entry", "call"], refused].concat());
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{refused:?}");
+    }
     let left: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert!(left.iter().all(|name| name.to_str().unwrap().starts_with("run")), "{left:?}");
 }

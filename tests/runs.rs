@@ -171,7 +171,10 @@ fn a_name_is_one_runs() {
     let list = user.list();
     assert_eq!(list[0]["tags"].to_string(), "{\"why\":\"because of it\"}");
     assert_eq!(code(&user.kentry(&["show", "before"])), 2);
-    assert_eq!(code(&user.kentry(&["runs", "rename", "after"])), 0);
+    let nameless = user.kentry(&["runs", "rename", "after"]);
+    assert_eq!((code(&nameless), user.list()[0]["name"].as_str()), (2, Some("after")), "it lost its name");
+    assert!(said(&nameless).contains("kentry runs rename RUN --no-name"), "{}", said(&nameless));
+    assert_eq!(code(&user.kentry(&["runs", "rename", "after", "--no-name"])), 0);
     assert!(user.list()[0]["name"].is_null());
 }
 

@@ -50,7 +50,7 @@ fn harmless(mut error: clap::Error, arguments: &[OsString]) -> clap::Error {
         let text = format!("names and numbers are written in UTF-8, which {} is not\n", invalid.join(", "));
         return clap::Error::raw(ErrorKind::InvalidUtf8, text);
     }
-    suggest(&mut error);
+    suggest(&mut error, arguments);
     let said: Vec<(ContextKind, ContextValue)> =
         error.context().map(|(kind, value)| (kind, value.clone())).collect();
     for (kind, value) in said {
@@ -67,31 +67,82 @@ fn harmless(mut error: clap::Error, arguments: &[OsString]) -> clap::Error {
     error
 }
 
-/// A document that is named where a subcommand belongs should be shown, and an entry measured.
-fn suggest(error: &mut clap::Error) {
+/// What was meant: a document that is named where a subcommand belongs should be shown, and an entry or operation measured.
+fn suggest(error: &mut clap::Error, arguments: &[OsString]) {
     let said = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.clone()),
         _ => None,
     };
-    let subcommand = said(ContextKind::InvalidSubcommand);
-    let asked = subcommand.clone().or_else(|| said(ContextKind::InvalidArg));
-    let tip = match (asked.filter(|file| is_document(file)), subcommand.and_then(|word| to_measure(&word))) {
-        (Some(file), _) => format!("a saved document is shown with `kentry show {}`", report::plain(&file)),
-        (None, Some(command)) => format!("to measure it: {command}"),
-        (None, None) => return,
+    let subcommand = arguments.get(1).and_then(|word| word.to_str()).unwrap_or_default();
+    let asked =
+        said(ContextKind::InvalidSubcommand).or_else(|| said(ContextKind::InvalidArg)).unwrap_or_default();
+    let tip = if is_document(&asked) {
+        format!("a saved document is shown with `kentry show {}`", report::plain(&asked))
+    } else if let Some(command) = to_measure(subcommand, &asked) {
+        format!("to measure it: {command}")
+    } else if asked == "--set" {
+        "kernels in virtual machines have settings: `kentry lab --set NAME=VALUE`, `kentry linux --set NAME=VALUE`".into()
+    } else if error.kind() == ErrorKind::MissingRequiredArgument && subcommand == "reproduce" {
+        "name a published table; `kentry reproduce --list` shows what there is".into()
+    } else {
+        return;
     };
+    // The library's own guess is by letters alone.
+    error.remove(ContextKind::SuggestedArg);
     error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
 }
 
-/// The command that measures the entry of this name or short name, on Linux if it is there.
-fn to_measure(word: &str) -> Option<String> {
-    let commands = [(Kernel::Linux, "kentry"), (Kernel::Lab, "kentry lab")];
-    let command = commands.into_iter().find(|(kernel, _)| {
-        Table::get().entry_of(word, *kernel).is_some_and(|entry| entry.kernels.contains(kernel))
-    });
-    command.map(|(_, command)| format!("{command} -e {word}"))
+/// The command that measures the entry or operation of this name: on the kernel of the subcommand; without one on Linux, if it is there.
+fn to_measure(subcommand: &str, word: &str) -> Option<String> {
+    let (linux, lab) = ((Kernel::Linux, "kentry"), (Kernel::Lab, "kentry lab"));
+    let commands = match subcommand {
+        "lab" => vec![lab],
+        "linux" => vec![(Kernel::Linux, "kentry linux")],
+        "measure" => vec![linux],
+        _ if subcommand == word => vec![linux, lab],
+        _ => return None,
+    };
+    let table = Table::get();
+    let serves = |kernel: Kernel| {
+        let named = table.operations_of(word);
+        table.rows(kernel).any(|(_, operation)| named.contains(&operation))
+    };
+    commands.into_iter().find_map(|(kernel, command)| {
+        let is_entry = table.entry_of(word, kernel).is_some_and(|entry| entry.kernels.contains(&kernel));
+        let option = if is_entry { "-e" } else { "-o" };
+        (is_entry || serves(kernel)).then(|| format!("{command} {option} {word}"))
+    })
 }
 
 fn is_document(name: &str) -> bool {
     !name.starts_with('-') && (name.ends_with(".json") || Path::new(name).is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn complaint(line: &str) -> String {
+        let arguments: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+        parse(&arguments).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn who_names_what_is_measured_is_told_the_command() {
+        for (line, command) in [
+            ("kentry getppid", "to measure it: kentry -o getppid\n"),
+            ("kentry syscall", "to measure it: kentry -e syscall\n"),
+            ("kentry trapgate-i386", "to measure it: kentry lab -e trapgate-i386\n"),
+            ("kentry lab getppid", "to measure it: kentry lab -o getppid\n"),
+            ("kentry lab syscall", "to measure it: kentry lab -e syscall\n"),
+            ("kentry linux getppid", "to measure it: kentry linux -o getppid\n"),
+            ("kentry --set pti=off", "`kentry lab --set NAME=VALUE`"),
+            ("kentry reproduce", "`kentry reproduce --list` shows"),
+            ("kentry run.json", "`kentry show run.json`"),
+        ] {
+            let said = complaint(line);
+            assert!(said.contains(command), "{line}: {said}");
+        }
+        assert!(!complaint("kentry nonsense").contains("to measure it"));
+    }
 }

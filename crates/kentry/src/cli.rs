@@ -51,7 +51,7 @@ pub enum Command {
     /// Follow one use of an entry through a Linux in a virtual machine, and name every instruction
     #[command(after_help = MORE, after_long_help = anatomy_help())]
     Anatomy(AnatomyArgs),
-    /// List the runs that are kept, the newest first; or show, name, tag, remove or verify them
+    /// List the runs that are kept, the newest first; or show, rename, tag, remove, prune or verify them
     #[command(args_conflicts_with_subcommands = true, after_help = MORE, after_long_help = exit_status(&[]))]
     Runs(RunsArgs),
     /// Show kept runs, saved documents, bills or anatomies, in any format

@@ -48,12 +48,30 @@ pub const NOT_FOUND: u8 = 127;
 /// The exit code of `--exec` where a signal ended the program, less the signal's number.
 pub const SIGNALLED: u8 = 128;
 
-/// The exit codes of every command, and those of this one.
+/// The exit codes of every command, and those of this one, ascending.
 pub fn exit_status(more: &[(&str, &str)]) -> String {
-    format!("Exit status:\n{}", codes(EXIT_STATUS.iter().chain(more)))
+    let mut all: Vec<&(&str, &str)> = EXIT_STATUS.iter().chain(more).collect();
+    all.sort_by_key(|(code, _)| code.parse::<u8>().ok());
+    format!("Exit status:\n{}", codes(all))
 }
 
 /// A line for each code.
 pub fn codes<'a>(all: impl IntoIterator<Item = &'a (&'a str, &'a str)>) -> String {
     all.into_iter().map(|(code, what)| format!("  {code:<7}  {what}\n")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn six_stood_behind_130() {
+        for more in [std::slice::from_ref(&NOISY_STATUS), LAB_STATUS] {
+            let text = exit_status(more);
+            let codes =
+                text.lines().skip(1).map(|line| line.split_whitespace().next().unwrap().parse().unwrap());
+            let codes: Vec<u8> = codes.collect();
+            assert!(codes.is_sorted() && codes.len() == EXIT_STATUS.len() + 1, "{text}");
+        }
+    }
 }

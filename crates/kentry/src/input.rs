@@ -4,7 +4,7 @@ use crate::error::{Error, words};
 use crate::saving;
 use crate::this_machine::ThisMachine;
 use attribution::bill::Bill;
-use document::Document;
+use document::{Counter, Document, Machine};
 use measure::select::glob;
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
@@ -155,8 +155,17 @@ pub fn of_lab() -> Vec<Document> {
         return Vec::new();
     }
     let Ok(here) = ThisMachine::capture(None) else { return Vec::new() };
-    let is_of_here = |head: &&Head| head.machine_id == here.environment.machine_id;
+    let here = here.environment;
+    // A guest does not tell its host's id: one that was emulated is the same everywhere, another has this processor.
+    let is_of_here = |head: &&Head| match &head.machine_id {
+        None => head.place.machine.known().is_some_and(is_emulated) || head.cpu == here.cpu.brand,
+        known => *known == here.machine_id,
+    };
     heads.filter(is_of_here).take(LOOKED_AT).filter_map(|head| of_head(store, head).ok()).collect()
+}
+
+fn is_emulated(machine: Machine) -> bool {
+    machine.counter() == Counter::Instructions
 }
 
 /// The document of a kept run.

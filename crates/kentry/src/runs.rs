@@ -33,14 +33,18 @@ pub enum RunsCommand {
     Names,
     /// Show runs, as `kentry show`
     Show(ShowFileArgs),
-    /// Give a run a name, instead of the one that it has
+    /// Give a run a name, instead of the one that it has; or take its name away
+    #[command(override_usage = "kentry runs rename RUN NAME\n       kentry runs rename RUN --no-name")]
     Rename {
         /// The run: name, id, latest or latest~1
         #[arg(value_name = "RUN", value_hint = ValueHint::Other)]
         run: String,
-        /// What it is to be called; nothing to take its name away
-        #[arg(value_name = "NAME", value_hint = ValueHint::Other)]
+        /// What it is to be called
+        #[arg(value_name = "NAME", required_unless_present = "no_name", value_hint = ValueHint::Other)]
         name: Option<String>,
+        /// Take its name away
+        #[arg(long, conflicts_with = "name")]
+        no_name: bool,
     },
     /// Tag a run
     Tag {
@@ -91,7 +95,7 @@ pub fn run(args: &RunsArgs) -> Result<ExitCode, Error> {
         Some(RunsCommand::List(to)) => list(to),
         Some(RunsCommand::Names) => names(),
         Some(RunsCommand::Show(args)) => show::run(args),
-        Some(RunsCommand::Rename { run, name }) => rename(run, name.as_deref()),
+        Some(RunsCommand::Rename { run, name, .. }) => rename(run, name.as_deref()),
         Some(RunsCommand::Tag { run, tags }) => tag(run, tags),
         Some(RunsCommand::Remove { runs }) => remove(runs),
         Some(RunsCommand::Prune { keep, within, dry_run }) => {

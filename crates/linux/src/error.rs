@@ -51,9 +51,8 @@ pub enum Why {
     Unsuitable(String),
     /// Nothing is there that `auto` could mean.
     #[error(
-        "no kernel is installed here; on Debian, `apt install linux-image-cloud-amd64` brings one; to do without installing, \
-         download the package that it depends on (`apt-cache depends linux-image-cloud-amd64` names it, `apt-get download NAME` \
-         gets it) and name the file with --kernel"
+        "no kernel is installed here; `apt install linux-image-cloud-amd64` brings one on Debian, or name a kernel's file or package with \
+         --kernel (docs/linux.md says how to get one)"
     )]
     NoKernel,
     /// Whoever wanted it wants it no more.

@@ -118,6 +118,7 @@ mod tests {
             machine_id: Some("here".into()),
             cpu: Some("a CPU".into()),
             release: None,
+            covers: None,
             ok: 1,
             figures: 1,
             quiet_share: Some(0.9),

@@ -159,7 +159,14 @@ fn elsewhere(kernel: Kernel, what: &str, asked: &str) -> Error {
 }
 
 fn unknown<'a>(what: &str, asked: &str, names: impl Iterator<Item = &'a str>) -> Error {
-    let hint = if asked.contains(',') { several(what, asked) } else { nearest(asked, names) };
+    let hint = match asked {
+        _ if asked.contains(',') => several(what, asked),
+        // `-o run.json`
+        _ if what == "operation" && asked.contains('.') => {
+            format!("; a result is written to a file with --output {asked}")
+        }
+        _ => nearest(asked, names),
+    };
     Error::Usage(format!("there is no {what} \"{asked}\"{hint} (`kentry list` shows what there is)"))
 }
 
@@ -270,6 +277,8 @@ mod tests {
         assert!(error.contains("did you mean sysenter-i386?"), "{error}");
         let error = names(&[], &["clock_gettime_monotonic"]).unwrap_err();
         assert!(error.contains("did you mean clock_gettime-monotonic?"), "{error}");
+        let file = names(&[], &["run.json"]).unwrap_err();
+        assert!(file.contains("a result is written to a file with --output run.json"), "{file}");
         let error = names(&["syscal"], &[]).unwrap_err();
         assert!(error.contains("did you mean syscall?"), "{error}");
         let error = names_on(Kernel::Lab, &["callgate"], &[]).unwrap_err();

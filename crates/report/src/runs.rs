@@ -20,28 +20,40 @@ pub fn runs(listed: &Listed, format: Format, style: &Style) -> Result<Vec<u8>, E
         runs: &'a [Head],
     }
     match format {
-        Format::Text => Ok(written(&grid(&listed.heads).lines(style.columns()), style)),
+        Format::Text => Ok(written(&grid(&listed.heads, Writer::Text).lines(style.columns()), style)),
         Format::Json => json::render(&Runs { runs: &listed.heads }),
-        Format::Csv => grid(&listed.heads).csv(),
-        Format::Markdown => Ok(grid(&listed.heads).markdown().into_bytes()),
+        Format::Csv => grid(&listed.heads, Writer::Csv).csv(),
+        Format::Markdown => Ok(grid(&listed.heads, Writer::Markdown).markdown().into_bytes()),
         _ => Err(Error::unfit(Kind::LIST, format)),
     }
 }
 
-/// A line a run, whole however long it is; for readers without a column for arms where there are none.
-fn grid(heads: &[Head]) -> Grid {
-    let arms = Column::word("arm of --live");
-    let arms = if heads.iter().any(|head| arm(head).is_some()) { arms } else { arms.only(Writer::Csv) };
+/// A line a run, whole however long it is. Readers are shown when it began to the minute, and no column that no run fills.
+fn grid(heads: &[Head], writer: Writer) -> Grid {
+    let began = |head: &Head| if writer == Writer::Csv { head.started.clone() } else { to_the_minute(head) };
+    let optional = |heading: &str, is_filled: fn(&Head) -> bool| {
+        let column = Column::word(heading);
+        if heads.iter().any(is_filled) { column } else { column.only(Writer::Csv) }
+    };
     Grid::of(heads)
         .column(Column::word("run"), |head| short(&head.id))
-        .column(Column::word("name"), |head| head.name.as_ref())
-        .column(Column::word("began"), |head| &head.started)
+        .column(optional("name", |head| head.name.is_some()), |head| head.name.as_ref())
+        .column(Column::word("began"), began)
         .column(Column::word("place"), place)
+        .column(Column::word("covers"), |head| head.covers.as_ref())
         .column(Column::word("figures"), figures)
-        .column(Column::word("quiet"), |head| head.quiet_share.map(|share| format!("{:.0} %", 100.0 * share)))
-        .column(Column::word("tags"), tags)
-        .column(arms, arm)
+        .column(optional("quiet", |head| head.quiet_share.is_some()), |head| {
+            head.quiet_share.map(|share| format!("{:.0} %", 100.0 * share))
+        })
+        .column(optional("tags", |head| !head.tags.is_empty()), tags)
+        .column(optional("arm of --live", |head| arm(head).is_some()), arm)
         .grid()
+}
+
+/// `2026-11-22T10:00:00.123Z` as `2026-11-22 10:00`; what is no such time stays as it is.
+fn to_the_minute(head: &Head) -> String {
+    let minute = head.started.get(..16).filter(|_| head.started.ends_with('Z') && head.started.is_ascii());
+    minute.map_or_else(|| head.started.clone(), |minute| minute.replace('T', " "))
 }
 
 /// `A: no command`, `B: strace -f`.
@@ -98,6 +110,7 @@ mod tests {
             machine_id: None,
             cpu: None,
             release: None,
+            covers: Some("first screen".into()),
             ok: 106,
             figures: 104,
             quiet_share: Some(0.256),
@@ -124,10 +137,24 @@ mod tests {
     fn a_line_a_run_and_nothing_steers_a_terminal() {
         assert_eq!(
             rendered(Format::Text),
-            "run       name    began                 place            figures              quiet  tags\n\
-             5cf91bd6  before  2026-11-22T10:00:00Z  linux            104 of 106           26 %   commit=1a|\\u{1b}[2J\n\
-             5cf91bd6  -       2026-11-22T10:00:00Z  lab on qemu-tcg  104 of 106, partial  -      -\n"
+            "run       name    began             place            covers        figures              quiet  tags\n\
+             5cf91bd6  before  2026-11-22 10:00  linux            first screen  104 of 106           26 %   commit=1a|\\u{1b}[2J\n\
+             5cf91bd6  -       2026-11-22 10:00  lab on qemu-tcg  first screen  104 of 106, partial  -      -\n"
         );
+    }
+
+    #[test]
+    fn a_list_without_names_and_tags_was_wider_than_80_columns() {
+        let mut listed = listed();
+        for head in &mut listed.heads {
+            (head.tags, head.name, head.partial) = ([].into(), None, false);
+        }
+        let style = Style { color: false, width: 80, verbose: false, selection: Selection::All };
+        let text = String::from_utf8(runs(&listed, Format::Text, &style).unwrap()).unwrap();
+        assert!(text.lines().all(|line| line.len() <= 80), "{text}");
+        assert!(!text.contains("name") && !text.contains("tags") && text.contains("covers"), "{text}");
+        let csv = String::from_utf8(runs(&listed, Format::Csv, &style).unwrap()).unwrap();
+        assert!(csv.starts_with("run,name,began,place,covers,figures,quiet,tags,"), "{csv}");
     }
 
     /// Nothing told the arms of a live comparison from other runs, and from each other.

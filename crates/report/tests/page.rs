@@ -336,6 +336,21 @@ fn a_change_less_known_than_its_cost_is_no_figure_and_on_no_axis() {
     assert!(rows.contains("inconclusive"), "the verdict stays");
 }
 
+/// The text had an estimate of which the page said that there is none.
+#[test]
+fn a_change_that_is_no_figure_on_the_page_is_none_in_text_and_markdown() {
+    let [_, run] = with_interval([-4000.0, 9000.0]);
+    let judged = run.compared.unwrap();
+    for format in [Format::Text, Format::Markdown] {
+        let style = Style { color: false, width: 100, verbose: false, selection: Selection::All };
+        let text = String::from_utf8(comparison(&judged, format, &style).unwrap()).unwrap();
+        let is_time = |line: &str| line.contains(" time") || line.contains("`time`");
+        let is_row = |line: &&str| line.contains("syscall-x86_64") && is_time(line);
+        let row = text.lines().find(is_row).unwrap();
+        assert!(row.contains("uncertain") && row.contains(" to +") && !row.contains(" ±"), "{row}");
+    }
+}
+
 #[test]
 fn what_goes_on_beyond_the_axis_says_so_at_its_end() {
     let text = made(&with_interval([-40.0, 50.0]));

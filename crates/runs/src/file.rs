@@ -117,6 +117,7 @@ pub(crate) mod tests {
             machine_id: None,
             cpu: Some("A CPU®".into()),
             release: None,
+            covers: Some("first screen".into()),
             ok: 3,
             figures: 2,
             quiet_share: Some(0.25),

@@ -1,5 +1,6 @@
 //! What a list shows of a run.
 
+use crate::covers::covers;
 use document::{CpuUse, Document, Outcome, Place};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -40,6 +41,9 @@ pub struct Head {
     pub cpu: Option<String>,
     /// The release of the host's kernel.
     pub release: Option<String>,
+    /// What it is of, in few words: `first screen`; null in runs of older versions, and without rows.
+    #[serde(default)]
+    pub covers: Option<String>,
     /// Rows that work.
     pub ok: u64,
     /// Of these, with a figure.
@@ -70,6 +74,7 @@ impl Head {
             machine_id: environment.machine_id.clone(),
             cpu: environment.cpu.brand.clone(),
             release: environment.kernel.release.clone(),
+            covers: covers(document),
             ok: ok().count() as u64,
             figures: ok().filter(|row| row.figure().is_some()).count() as u64,
             quiet_share: measurement.quiet_share,
@@ -90,11 +95,12 @@ impl Head {
         (self.began(now), &self.started, self.arm.as_deref(), &self.id)
     }
 
-    /// As versions wrote it that did not know of arms, where this one does not.
+    /// As versions wrote it that did not know of arms, or not what a run covers, where the other head does not.
     pub(crate) fn told_as_by(self, other: &Head) -> Head {
+        let covers = self.covers.filter(|_| other.covers.is_some());
         match (&other.arm, &other.command) {
-            (None, None) => Head { arm: None, command: None, ..self },
-            _ => self,
+            (None, None) => Head { arm: None, command: None, covers, ..self },
+            _ => Head { covers, ..self },
         }
     }
 }

@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+mod covers;
 mod file;
 mod folder;
 mod head;

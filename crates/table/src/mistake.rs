@@ -74,6 +74,16 @@ pub enum Mistake {
         /// The one that it has.
         value: String,
     },
+    /// A step of a profile requires one that is left out.
+    #[error("--without {without}: {step} requires it; leave both out: --without {both}")]
+    Needed {
+        /// What was asked to be left out.
+        without: String,
+        /// The step that requires it.
+        step: Setting,
+        /// What to leave out as well, in the words of the option.
+        both: String,
+    },
     /// Two `--set` are the same configuration; the other.
     #[error("this is the same configuration as --set {0}; leave one of them out")]
     SameAgain(String),

@@ -57,7 +57,7 @@ impl Profile {
     /// Without these steps (`--without`): `pti=on`, or all of a switch, `pti`; several have commas between them.
     ///
     /// # Errors
-    /// [`Mistake::NotInProfile`].
+    /// [`Mistake::NotInProfile`]; [`Mistake::Needed`] where a step that is left requires one that is not.
     pub fn without(mut self, table: &Table, texts: &[String]) -> Result<Profile, Mistake> {
         for text in texts.iter().flat_map(|text| text.split(',')).map(str::trim) {
             let setting = table.setting(Kernel::Lab, text).ok();
@@ -67,7 +67,26 @@ impl Profile {
             }
             self.steps.retain(|known| !is_meant(known));
         }
-        Ok(self)
+        self.refuse_needed(table, texts).map(|()| self)
+    }
+
+    /// Whoever leaves a step out is told everything that has to go with it.
+    fn refuse_needed(&self, table: &Table, texts: &[String]) -> Result<(), Mistake> {
+        let (mut left, mut gone) = (self.steps.clone(), Vec::new());
+        if texts.is_empty() {
+            return Ok(());
+        }
+        let needs_more = |step: &Setting, whole: &SwitchValues| {
+            table.switch(&step.name).is_some_and(|switch| !switch.unmet(&step.value, whole).is_empty())
+        };
+        while let Some(place) = left.iter().position(|step| needs_more(step, &table.with(&left))) {
+            gone.push(left.remove(place));
+        }
+        let Some(step) = gone.first().cloned() else { return Ok(()) };
+        let without = texts.join(",");
+        let more: Vec<String> = gone.iter().map(Setting::to_string).collect();
+        let both = format!("{without},{}", more.join(","));
+        Err(Mistake::Needed { without, step, both })
     }
 
     fn lacks(&self, step: &str) -> Mistake {

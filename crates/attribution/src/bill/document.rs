@@ -35,6 +35,8 @@ pub struct Bill {
     pub not_in_lab: Vec<String>,
     /// The unit of all figures; null where nothing was measured.
     pub unit: Option<Unit>,
+    /// Why instructions were counted and no times measured, in words; null where times were.
+    pub no_times: Option<String>,
     /// What the processor has, of what switches may need: `smap`, `pcid`.
     pub features: Vec<String>,
     /// What the entry costs with every switch at its first value.

@@ -34,6 +34,7 @@ impl Plan {
             profile: question.profile.name.clone(),
             not_in_lab: question.profile.not_in_lab.clone(),
             unit: measured.unit,
+            no_times: None,
             features: self.processor.features.clone(),
             bare: measured.figure(&self.bare).map(Figure::without_verdict),
             whole,

@@ -236,6 +236,7 @@ fn in_state(switch: &str, value: &str, state: State, alone: Option<f64>) -> Line
 /// A made-up bill of a system call.
 fn bill() -> Bill {
     Bill {
+        no_times: None,
         schema: attribution::bill::SCHEMA.into(),
         kentry: "0.1.0".into(),
         started: String::new(),

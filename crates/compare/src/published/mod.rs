@@ -269,16 +269,17 @@ pub struct Citation {
 }
 
 impl Citation {
-    /// `author: Justus Winter; year: 2015; address: not known`
-    pub fn in_words(&self) -> String {
+    /// `author: Justus Winter; year: 2015`: what is known of it; none where nothing is.
+    pub fn in_words(&self) -> Option<String> {
         let year = self.year.map(|year| year.to_string());
         let all = [
             ("author", self.author.as_deref()),
             ("year", year.as_deref()),
             ("address", self.address.as_deref()),
         ];
-        let words = all.map(|(label, known)| format!("{label}: {}", known.unwrap_or("not known")));
-        words.join("; ")
+        let known = all.iter().filter_map(|(label, known)| Some(format!("{label}: {}", (*known)?)));
+        let words: Vec<String> = known.collect();
+        (!words.is_empty()).then(|| words.join("; "))
     }
 }
 

@@ -15,7 +15,7 @@ use report::Kind;
 use std::fmt::Write;
 use std::time::Duration;
 use table::special::GETPPID;
-use table::{Entry, Kernel, Probe, Profile, Table};
+use table::{BadSet, Entry, Kernel, Mistake, Probe, Profile, Setting, Table};
 
 /// The operations that an entry is asked for where nobody names one, of those that it has.
 const USUAL: [&str; 2] = [GETPPID.operation, "minor-fault"];
@@ -148,6 +148,10 @@ impl AnatomyArgs {
             return Err(Error::Usage(format!("--operation: nobody asks {TIMER} for anything")));
         }
         let (entry, operation) = self.row(table)?;
+        self.set.iter().try_for_each(|text| match table.set(Kernel::Linux, text) {
+            Err(bad) => Err(self.of_set(table, bad)),
+            Ok(_) => Ok(()),
+        })?;
         let append = self.append.iter().cloned().collect();
         let first = Options { entry: vec![entry], operation: vec![operation], append, ..self.options() };
         let plan = GuestPlan::new(table, &first)?;
@@ -163,6 +167,27 @@ impl AnatomyArgs {
                 Ok(plan)
             }
         }
+    }
+
+    /// A mistake in `--set`. Two values are two boots, which --against names.
+    fn of_set(&self, table: &Table, bad: BadSet) -> Error {
+        let Mistake::TwoValues { settings: [first, second], .. } = &*bad.mistake else { return bad.into() };
+        let words = |setting: &Setting| {
+            let value = table.parameter(&setting.name).and_then(|known| known.value(&setting.value));
+            value.map(|value| value.append.clone()).filter(|words| !words.is_empty())
+        };
+        let how = match (words(first), words(second)) {
+            (Some(first), Some(second)) => format!(
+                "`kentry anatomy {} --append {first} --against {second}` follows both, side by side",
+                self.entry
+            ),
+            _ => format!(
+                "follow each by itself, as `kentry anatomy {} --set {first} --output 1.json`, and compare the files: kentry compare 1.json \
+                 2.json",
+                self.entry
+            ),
+        };
+        Error::Usage(format!("--set {}: a boot has one value of {}; {how}", bad.text, first.name))
     }
 
     /// The options of two boots, of which the second differs from the first by what --against… name; none where nothing is named.

@@ -106,6 +106,10 @@ impl BillArgs {
 
     /// The one row that the command line means.
     fn row<'a>(&self, table: &'a Table) -> Result<TableRow<'a>, Error> {
+        if let Some(operation) = self.operation_in_place_of_an_entry(table) {
+            let why = format!("--entry {}: this is an operation; write --operation {operation}", self.entry);
+            return Err(Error::Usage(why));
+        }
         let found = rows(
             table,
             Kernel::Lab,
@@ -118,9 +122,27 @@ impl BillArgs {
                 let each =
                     several.iter().map(|(entry, operation)| format!("{} {}", entry.name, operation.name));
                 let each = each.collect::<Vec<_>>().join(", ");
-                Err(Error::Usage(format!("a bill is of one entry and operation; these are several: {each}")))
+                let (entry, operation) =
+                    several.first().map(|(entry, operation)| (&entry.name, &operation.name)).unzip();
+                Err(Error::Usage(format!(
+                    "a bill is of one entry and operation, and these are several: {each}; write --entry {} --operation {}",
+                    entry.map_or("", String::as_str),
+                    operation.map_or("", String::as_str)
+                )))
             }
         }
+    }
+
+    /// What to ask the usual entry for, where its operation is named in its place; of a C function with several, the first.
+    fn operation_in_place_of_an_entry<'a>(&self, table: &'a Table) -> Option<&'a str> {
+        let usual =
+            table.entry(GETPPID.entry).filter(|_| table.entry_of(&self.entry, Kernel::Lab).is_none())?;
+        let served = usual.operations_on(Kernel::Lab);
+        let named = table.operations_of(&self.entry);
+        named
+            .into_iter()
+            .map(|operation| operation.name.as_str())
+            .find(|name| served.iter().any(|one| one == name))
     }
 
     fn profile(

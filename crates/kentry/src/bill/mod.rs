@@ -48,8 +48,9 @@ pub fn run(args: &BillArgs) -> Result<ExitCode, Error> {
     let outputs = args.to.open(Kind::BILL)?;
     let saving = Saving::prepare(&args.save, &mut note)?;
     let interrupt = interrupts::noted();
-    let Measured { plan, document, linux } = measure(args, question, &interrupt)?;
-    let mut bill = plan.bill(&document, given.as_ref().or(linux.as_ref()));
+    let Measured { plan, document, linux, no_times } = measure(args, question, &interrupt)?;
+    let bill = plan.bill(&document, given.as_ref().or(linux.as_ref()));
+    let mut bill = Bill { no_times, ..bill };
     if bill.unit.is_none() && interrupt.load(Ordering::Relaxed) {
         return Err(Error::Interrupted);
     }
@@ -71,19 +72,40 @@ struct Measured {
     document: Document,
     /// Of this Linux, with `--here`.
     linux: Option<Document>,
+    /// Why there are no times; none where there are.
+    no_times: Option<String>,
 }
 
 fn measure(args: &BillArgs, question: Question, interrupt: &Interrupt) -> Result<Measured, Error> {
     let table = Table::get();
     let options = args.guest.options(BILL_SECONDS);
     let limits = lab::limits(&options, interrupt);
-    let emulator = choose(&options, &limits, &mut note)?;
+    let mut no_times = asked_for_no_times(&options);
+    let emulator = choose(&options, &limits, &mut |why| {
+        note(why);
+        let why = why.split_once(": ").map_or(why, |(_, why)| why);
+        no_times = Some(format!("no times can be measured in the lab on this machine, because {why}"));
+    })?;
     let processor = processor(&emulator, &limits)?;
+    let no_times = no_times.filter(|_| processor.counts);
     let plan = Plan::new(table, question, processor)?;
     let of_lab = lab_plan(table, &plan, options.time);
     let linux = if args.here { Some(measure_here(&plan.question, interrupt)?) } else { None };
     let document = lab::on(emulator, of_lab, limits, args.guest.seed, interrupt)?;
-    Ok(Measured { plan, document, linux })
+    Ok(Measured { plan, document, linux, no_times })
+}
+
+/// By what the command line asks for a count.
+fn asked_for_no_times(options: &Options) -> Option<String> {
+    let asked = match options {
+        Options { bochs: true, .. } => "--bochs asks for an emulator",
+        Options { accel: Accel::Tcg, .. } => "--accel tcg asks for QEMU's emulation",
+        Options { cpu_model: Some(_), accel: Accel::Auto, .. } => {
+            "a processor that --cpu-model names is emulated"
+        }
+        _ => return None,
+    };
+    Some(asked.to_owned())
 }
 
 /// What the steps of a profile add to an entry, in instructions, on this model of QEMU's; and neither shown nor kept.

@@ -25,12 +25,14 @@ impl LabRuns {
 
 /// A line of an opening: what each of these settings costs.
 pub fn line(table: &Table, settings: &[Setting], runs: &LabRuns) -> String {
-    let prices: Vec<String> = match settings {
-        [] => return String::new(),
-        [one] => vec![sentence(table, one, runs)],
-        several => several.iter().map(|set| format!("`{set}`: {}", sentence(table, set, runs))).collect(),
-    };
-    format!("- **Price**: {}\n", prices.join(" "))
+    match settings {
+        [] => String::new(),
+        [one] => format!("- **Price**: {}\n", sentence(table, one, runs)),
+        several => {
+            let each = several.iter().map(|set| format!("  - `{set}`: {}\n", sentence(table, set, runs)));
+            format!("- **Price**: of each value\n{}", each.collect::<String>())
+        }
+    }
 }
 
 fn sentence(table: &Table, setting: &Setting, runs: &LabRuns) -> String {
@@ -44,16 +46,16 @@ fn counted(table: &Table, setting: &Setting) -> String {
     let command = |entry| command(table, setting, entry);
     match sequence::counted(table, setting) {
         None => format!(
-            "no instruction more on any entry, counted in the kernel's code and not timed; what else it costs, `{}` measures where there is \
-             /dev/kvm.",
+            "no instruction more on any entry, counted in the kernel's code and not timed; `{}` measures what it costs all the same, where there \
+             is /dev/kvm.",
             command(None)
         ),
         Some(sequence::Counted { entry, more, fewer }) => {
             let instructions = if more == 1 { "instruction" } else { "instructions" };
             let fewer = if fewer == 0 { String::new() } else { format!(" and {fewer} fewer") };
             format!(
-                "{more} {instructions} more{fewer} through {entry}, counted in the kernel's code and not timed, as no kept run tells it; \
-                 `{}` measures it.",
+                "{more} {instructions} more{fewer} through {entry}, counted in the kernel's code and not timed, as no kept run tells it \
+                 (`{}` measures it).",
                 command(Some(entry))
             )
         }
@@ -71,4 +73,38 @@ fn command(table: &Table, setting: &Setting, entry: Option<&str>) -> String {
     let required = table.required(setting, &table.bare()).unwrap_or_default();
     let required: String = required.iter().map(|needed| format!(",{needed}")).collect();
     format!("kentry lab{entry} --set {}={first}{required} --set {setting}{required}", setting.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use document::{Machine, Place, Row, Timing};
+    use stats::Cost;
+    use table::Kernel;
+
+    /// A run of the lab that counted without and with a setting.
+    fn run(setting: &Setting, counts: [f64; 2]) -> Document {
+        let table = Table::get();
+        let mut document = Document::empty();
+        document.measurement.place = Place::new(Machine::QemuTcg, Kernel::Lab);
+        document.measurement.started = "2026-11-22T21:24:38.882Z".into();
+        let configurations = [table.bare(), table.with(std::slice::from_ref(setting))];
+        document.results.extend(configurations.into_iter().zip(counts).map(|(configuration, count)| Row {
+            configuration,
+            instructions: Some(Cost::single(count.into())),
+            timing: Timing::Emulated,
+            ..Row::unmeasured("syscall-x86_64", "getppid", 64)
+        }));
+        document
+    }
+
+    #[test]
+    fn a_price_is_that_of_the_latest_kept_run_that_tells_it() {
+        let (table, smap) = (Table::get(), Setting::new("smap", "on"));
+        let other = run(&Setting::new("smep", "on"), [28.0, 28.0]);
+        let kept = LabRuns::of(vec![other, run(&smap, [28.0, 31.0]), run(&smap, [28.0, 40.0])]);
+        let line = line(table, &[smap], &kept);
+        let price = "- **Price**: 3 instructions alone; getppid through syscall-x86_64, counted in an emulator, not timed, 2026-11-22.\n";
+        assert_eq!(line, price);
+    }
 }

@@ -17,7 +17,8 @@ pub struct OutputArgs {
     // Help and values are those of `formats`.
     #[arg(long, value_name = "FORMAT", value_parser = one_of(Kind::RUN.formats, Format::name))]
     pub format: Option<Format>,
-    /// Write it to this file, whole or not at all, instead of standard output (-); may be given several times, for a format each
+    /// Write it to this file, whole or not at all, instead of standard output (-); may be given several times, for a format each. Text is
+    /// written under .txt, .log and no ending
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Vec<PathBuf>,
     /// When to use color; NO_COLOR is respected too
@@ -116,11 +117,56 @@ impl OutputArgs {
             )));
         }
         let asked = self.format.or(of_file).or(kind.formats.first().copied()).unwrap_or(Format::Text);
-        if kind.is_written_in(asked) {
-            return Ok(asked);
+        if !kind.is_written_in(asked) {
+            return Err(Error::Usage(format!(
+                "--format {asked}: {} is written as {}",
+                kind.name,
+                kind.names()
+            )));
         }
-        Err(Error::Usage(format!("--format {asked}: {} is written as {}", kind.name, kind.names())))
+        match of_file {
+            Some(of_file) if of_file != asked && !(of_file.is_text() && asked.is_text()) => {
+                Err(contradiction(path, of_file, asked))
+            }
+            None if self.format.is_none() => refuse_unknown_ending(path, kind).map(|()| asked),
+            _ => Ok(asked),
+        }
     }
+}
+
+/// A file would be of another format than its ending says.
+fn contradiction(path: &Path, of_file: Format, asked: Format) -> Error {
+    let file = report::plain_os(path.as_os_str());
+    let ending =
+        asked.endings().first().map(|ending| format!(", or name the file .{ending}")).unwrap_or_default();
+    Error::Usage(format!(
+        "--output {file}: the ending says {of_file}, and --format says {asked}; leave out --format{ending}"
+    ))
+}
+
+/// Endings of files that have text, besides those of formats.
+const OF_TEXT: [&str; 2] = ["txt", "log"];
+
+/// Text under an ending that nobody knows would be taken for something else. What has digits is no ending: `before-6.1`.
+fn refuse_unknown_ending(path: &Path, kind: Kind) -> Result<(), Error> {
+    let ending = path.extension().map(|ending| report::plain_os(ending).to_lowercase()).unwrap_or_default();
+    let is_ending = !ending.is_empty() && ending.chars().all(char::is_alphabetic);
+    if !is_ending || OF_TEXT.contains(&ending.as_str()) || !path.parent().is_some_and(is_folder_of_files) {
+        return Ok(());
+    }
+    let endings = kind.formats.iter().flat_map(|format| format.endings()).copied();
+    let hint = table::nearest(&ending, endings);
+    let file = report::plain_os(path.as_os_str());
+    Err(Error::Usage(format!(
+        "--output {file}: no format has the ending .{ending}{hint} ({} is written as {}; --format says it for any ending)",
+        kind.name,
+        kind.in_words()
+    )))
+}
+
+/// Whether what is in a folder is named by its user: not a device, and not a descriptor.
+fn is_folder_of_files(folder: &Path) -> bool {
+    !folder.starts_with("/dev") && !folder.starts_with("/proc")
 }
 
 /// A file, or standard output, that is open for a result.
@@ -233,7 +279,12 @@ mod tests {
         let of = |asked, file: &str| format(asked, file, Kind::RUN).unwrap();
         assert_eq!([of(None, "-"), of(None, "run.txt"), of(None, "run")], [Format::Text; 3]);
         assert_eq!((of(None, "run.json"), of(None, "run.MD")), (Format::Json, Format::Markdown));
-        assert_eq!(of(Some(Format::Csv), "run.json"), Format::Csv);
+        assert_eq!([of(None, "run.log"), of(None, "before-6.1"), of(None, "/dev/fd/3")], [Format::Text; 3]);
+        assert_eq!(
+            (of(Some(Format::Csv), "run.data"), of(Some(Format::Csv), "run")),
+            (Format::Csv, Format::Csv)
+        );
+        assert_eq!(format(Some(Format::Tree), "path.txt", Kind::ANATOMY), Ok(Format::Tree));
         assert_eq!(format(None, "-", Kind::PAGE), Ok(Format::Html));
     }
 
@@ -253,6 +304,22 @@ mod tests {
         assert!(why("q.svg", Kind::PLAN).ends_with("q.svg: a plan is written as text and .json"));
         let plan = format(Some(Format::Csv), "-", Kind::PLAN).unwrap_err();
         assert_eq!(plan, "--format csv: a plan is written as text or json");
+    }
+
+    #[test]
+    fn text_was_written_under_an_ending_that_nobody_knows_and_csv_into_json() {
+        let why = |asked, file: &str| format(asked, file, Kind::RUN).unwrap_err();
+        assert_eq!(
+            why(None, "r.jsn"),
+            "--output r.jsn: no format has the ending .jsn; did you mean json? (a run is written as text, .json, .csv and .md; --format \
+             says it for any ending)"
+        );
+        assert!(why(None, "r.pdf").starts_with("--output r.pdf: no format has the ending .pdf (a run"));
+        assert_eq!(
+            why(Some(Format::Csv), "x.json"),
+            "--output x.json: the ending says json, and --format says csv; leave out --format, or name the file .csv"
+        );
+        assert!(why(Some(Format::Json), "x.txt").contains("the ending says text"));
     }
 
     #[test]

@@ -27,7 +27,9 @@ pub(super) fn title(bill: &Bill) -> String {
 
 /// What stands above the steps: label and text.
 pub(super) fn head(bill: &Bill) -> Vec<(&'static str, String)> {
-    let mut facts = vec![("bill", title(bill)), ("lab", lab(bill)), ("figures", figures(bill).to_owned())];
+    let mut facts = vec![("bill", title(bill))];
+    facts.extend(no_times(bill).map(|why| ("no times", why)));
+    facts.extend([("lab", lab(bill)), ("figures", figures(bill).to_owned())]);
     if bill.orders > 0 {
         facts.push((
             "orders",
@@ -42,6 +44,15 @@ pub(super) fn head(bill: &Bill) -> Vec<(&'static str, String)> {
         facts.push(("partial", PARTIAL.to_owned()));
     }
     facts
+}
+
+/// That this bill has no times, why, and what measures some on such a machine; none where it has.
+fn no_times(bill: &Bill) -> Option<String> {
+    let why = bill.no_times.as_ref()?;
+    Some(format!(
+        "this bill counts instructions: {why}. Times of two things that exist now can be measured all the same (`kentry compare --live \
+         COMMAND-A COMMAND-B`), and of two kernels or settings, each booted and measured (`kentry compare BASE NEW`)"
+    ))
 }
 
 fn lab(bill: &Bill) -> String {

@@ -1,7 +1,8 @@
 //! A change with its interval, in as many digits as show on which side of zero its ends lie: the verdict rests on that.
 
 use crate::figure::{ABSENT, EXPONENT_FROM, is_lopsided};
-use compare::Change;
+use compare::{Change, Row, Verdict};
+use document::is_narrow;
 
 /// So many more digits than usual show the sign of an end that nearly is zero.
 const MOST: usize = 6;
@@ -18,6 +19,24 @@ pub(crate) struct WrittenChange {
     pub high: String,
     /// What stands beside the change: `±12.1`, or both ends where the halves are not equally long.
     pub beside: String,
+}
+
+/// What stands in place of a change that is no figure.
+pub(crate) const UNCERTAIN: &str = "uncertain";
+
+/// Whether a change is no figure: nothing is told of it, and its interval is wider than what the row costs.
+pub(crate) fn is_uncertain(row: &Row, change: &Change) -> bool {
+    let base = row.base.as_ref().and_then(|base| base.estimate).unwrap_or_default();
+    row.verdict == Verdict::Inconclusive && !is_narrow(base, [change.low, change.high])
+}
+
+/// As it is written of a row: of a change that is no figure, its interval is all that is known.
+pub(crate) fn of_row(row: &Row, change: &Change, written: WrittenChange) -> WrittenChange {
+    if !is_uncertain(row, change) {
+        return written;
+    }
+    let beside = format!("{} to {}", written.low, written.high);
+    WrittenChange { change: UNCERTAIN.to_owned(), beside, ..written }
 }
 
 /// In the unit of the row.

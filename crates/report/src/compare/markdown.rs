@@ -2,7 +2,7 @@
 
 use super::gate;
 use super::groups::{Group, Names, groups};
-use super::interval::{WrittenChange, in_unit};
+use super::interval::{WrittenChange, in_unit, of_row};
 use super::more::more;
 use super::words::{self, in_percent};
 use crate::escape::{code, escaped};
@@ -76,9 +76,11 @@ fn changes(group: &Group, names: &Names) -> Grid {
         .column(Column::number("base"), |row| estimate(&row.base))
         .column(Column::number("new"), |row| estimate(&row.new))
         .column(Column::text("unit"), |row| row.unit.map(Unit::name))
-        .column(Column::number("change"), |row| row.change.as_ref().map(|change| in_unit(change).change))
+        .column(Column::number("change"), |row| {
+            row.change.as_ref().map(|change| of_row(row, change, in_unit(change)).change)
+        })
         .column(Column::text("interval"), |row| row.change.as_ref().map(interval))
-        .column(Column::text("%"), |row| row.change.as_ref().and_then(in_percent))
+        .column(Column::text("%"), |row| row.change.as_ref().and_then(|change| in_percent(row, change)))
         .grid()
 }
 

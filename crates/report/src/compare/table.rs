@@ -1,7 +1,7 @@
 //! The table of a text report: its columns, and the lines of a row.
 
 use super::groups::{Group, Kind, Names};
-use super::interval::{WrittenChange, in_percent, in_unit};
+use super::interval::{UNCERTAIN, WrittenChange, in_percent, in_unit, is_uncertain, of_row};
 use super::words::outcomes;
 use crate::bar::change_bar;
 use crate::figure::number;
@@ -60,24 +60,34 @@ pub(super) fn grid(groups: &[Group], headings: &[String], names: &Names, width: 
     let number = |heading: &str| Column::number(heading).gap(GAP).look(look::FAINT);
     let bold = |heading: &str| number(heading).look(look::NAME);
     let plain = |heading: &str| number(heading).look(look::PLAIN);
-    let percent = |change: &Change| in_percent(change).map(|WrittenChange { change, .. }| change);
-    let percent_error = |change: &Change| in_percent(change).map(|WrittenChange { beside, .. }| beside);
     Grid::of(&rows)
         .column(Column::name("").least(headings.max().unwrap_or(0)), marked)
         .column(plain("base").spare(BASE), |(_, row)| figure(row, |_| estimate(&row.base)))
         .column(plain("new").spare(NEW), |(_, row)| figure(row, |_| estimate(&row.new)))
         .column(bold("change"), |(_, row)| {
             let unit = if unit.is_some() { "" } else { row.unit.map_or("", short) };
-            figure(row, |change| Some(format!("{}{unit}", in_unit(change).change)))
+            figure(row, |change| match is_uncertain(row, change) {
+                true => Some(UNCERTAIN.to_owned()),
+                false => Some(format!("{}{unit}", in_unit(change).change)),
+            })
         })
-        .column(number(ERRORS).spare(ERROR), |(_, row)| error(row, |change| Some(in_unit(change).beside)))
-        .column(bold("%"), |(_, row)| figure(row, percent))
-        .column(number(ERRORS).spare(PERCENT_ERROR), |(_, row)| error(row, percent_error))
+        .column(number(ERRORS).spare(ERROR), |(_, row)| {
+            error(row, |change| Some(of_row(row, change, in_unit(change)).beside))
+        })
+        .column(bold("%"), |(_, row)| figure(row, |change| Some(percent(row, change)?.change)))
+        .column(number(ERRORS).spare(PERCENT_ERROR), |(_, row)| {
+            error(row, |change| Some(percent(row, change)?.beside))
+        })
         .column(Column::bar(BARS).spare(NEW).gap(GAP).look(look::BAR), |(_, row)| {
-            let change = row.change.as_ref().and_then(|change| change.percent);
+            let change = row.change.as_ref().filter(|change| !is_uncertain(row, change));
+            let change = change.and_then(|change| change.percent);
             change.map_or_else(|| "".into(), |percent| Cell::Bar(percent, change_bar))
         })
         .grid()
+}
+
+fn percent(row: &Row, change: &Change) -> Option<WrittenChange> {
+    in_percent(change).map(|written| of_row(row, change, written))
 }
 
 fn estimate(side: &Option<RowSide>) -> Option<String> {

@@ -148,7 +148,7 @@ fn kernel(run: &RunHead) -> Option<String> {
 }
 
 /// What is said where nothing is known to differ.
-pub(super) const ALIKE: &str = "nothing else that these runs tell of";
+pub(super) const ALIKE: &str = "nothing else, as far as the runs record it";
 
 /// How serious a confounder is, in a word.
 pub(crate) fn severity(severity: Severity) -> &'static str {
@@ -437,16 +437,19 @@ pub(crate) fn figures(row: &Row) -> Option<String> {
         estimate.map_or_else(|| ABSENT.to_owned(), number)
     };
     let unit = row.unit.map_or("", Unit::name);
-    let WrittenChange { change: by, low, high, .. } = interval::in_unit(change);
+    let WrittenChange { change: by, low, high, .. } =
+        interval::of_row(row, change, interval::in_unit(change));
     let by = format!("{by} ({low} to {high})");
-    let percent = in_percent(change).map(|percent| format!(", {percent}")).unwrap_or_default();
+    let percent = in_percent(row, change).map(|percent| format!(", {percent}")).unwrap_or_default();
     Some(format!("{} → {} {unit}: {by}{percent}", estimate(&row.base), estimate(&row.new)))
 }
 
 /// `+4.66 % (+3.82 to +5.50)`
-pub(super) fn in_percent(change: &Change) -> Option<String> {
-    let WrittenChange { change, low, high, .. } = interval::in_percent(change)?;
-    Some(format!("{change} % ({low} to {high})"))
+pub(super) fn in_percent(row: &Row, change: &Change) -> Option<String> {
+    let WrittenChange { change: by, low, high, .. } =
+        interval::of_row(row, change, interval::in_percent(change)?);
+    let unit = if by == interval::UNCERTAIN { "" } else { " %" };
+    Some(format!("{by}{unit} ({low} to {high})"))
 }
 
 /// What became of a row that does not work on both sides, or has no figure: `ok → refused: ENOSYS`.

@@ -2,7 +2,7 @@
 
 use super::PageRun;
 use super::lines::Line;
-use super::marks::{Difference, is_uncertain};
+use super::marks::Difference;
 use crate::compare::groups::Kind;
 use crate::compare::interval;
 use crate::compare::words;
@@ -231,9 +231,6 @@ fn by_line<'a>(compared: &'a Comparison, run: usize, lines: &[Line<'a>]) -> Hash
     by_line
 }
 
-/// What stands in place of a change that is no figure.
-const UNCERTAIN: &str = "uncertain";
-
 /// A change and its interval, in percent where these are known. What is counted has no interval.
 fn in_words(row: &Row, change: &Change) -> (String, String) {
     let in_percent = interval::in_percent(change).map(|told| (told, "%"));
@@ -242,8 +239,8 @@ fn in_words(row: &Row, change: &Change) -> (String, String) {
     let (difference, interval) =
         (format!("{} {unit}", told.change), format!("{} to {}", told.low, told.high));
     let is_counted = row.unit == Some(Unit::Instructions);
-    if is_uncertain(row, change) {
-        return (UNCERTAIN.to_owned(), format!("{} {unit}", minus(&interval)));
+    if interval::is_uncertain(row, change) {
+        return (interval::UNCERTAIN.to_owned(), format!("{} {unit}", minus(&interval)));
     }
     (minus(&difference), if is_counted { String::new() } else { minus(&interval) })
 }

@@ -1,9 +1,10 @@
 //! What is drawn of a row on an axis that all rows share.
 
 use super::axis::{At, Logarithmic, Relative};
+use crate::compare::interval::is_uncertain;
 use crate::figure::{Shown, interval, shown};
-use compare::{Change, Row as Compared, Verdict};
-use document::{Row, is_narrow};
+use compare::Row as Compared;
+use document::Row;
 use stats::Cost;
 
 /// A row of one run on a logarithmic axis.
@@ -118,12 +119,6 @@ impl Difference {
         let text = format!("{:+.1} %", self.estimate).replace('-', "−");
         if text.trim_start_matches(['+', '−']) == "0.0 %" { "0.0 %".to_owned() } else { text }
     }
-}
-
-/// Whether a change is no figure: nothing is told of it, and its interval is wider than what the row costs.
-pub(super) fn is_uncertain(row: &Compared, change: &Change) -> bool {
-    let base = row.base.as_ref().and_then(|base| base.estimate).unwrap_or_default();
-    row.verdict == Verdict::Inconclusive && !is_narrow(base, [change.low, change.high])
 }
 
 /// A row of several runs, as differences from the first.

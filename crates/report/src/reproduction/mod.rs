@@ -39,14 +39,14 @@ const DISTURBED: &str =
 fn head(reproduction: &Reproduction) -> Vec<(&'static str, String)> {
     let said = |text: &Option<String>| text.clone().unwrap_or_else(|| "not said".to_owned());
     let differs = reproduction.differs.join("; ");
-    let mut facts = vec![
-        ("published", reproduction.source.clone()),
-        ("cited", reproduction.citation.in_words()),
+    let mut facts = vec![("published", reproduction.source.clone())];
+    facts.extend(reproduction.citation.in_words().map(|words| ("cited", words)));
+    facts.extend([
         ("there", format!("processor: {}; kernel: {}", said(&reproduction.cpu), said(&reproduction.kernel))),
         ("here", here(&reproduction.here)),
         ("differs", if differs.is_empty() { "nothing that is known".to_owned() } else { differs }),
         ("author's way", format!("{}: {}", reproduction.unit.name(), said(&reproduction.way))),
-    ];
+    ]);
     let plainest =
         if reproduction.way.is_none() { ". A plain way, since the author's is not known" } else { "" };
     let words = reproduction.ways.iter().map(|way| {

@@ -44,8 +44,8 @@ impl Report<'_> {
             left -= 1;
         }
         let text = match left {
-            1 => "1 more finding: --all".to_owned(),
-            left => format!("{left} more findings: --all"),
+            1 => "--all shows 1 more finding.".to_owned(),
+            left => format!("--all shows {left} more findings."),
         };
         lines.extend(self.labelled("", &text));
         lines

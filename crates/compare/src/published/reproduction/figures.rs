@@ -163,10 +163,11 @@ impl Measured {
 }
 
 impl Figure {
-    /// Fills in what was measured, and why something was not.
+    /// Fills in what was measured, what is to be known of it, and why something was not.
     fn measure(&mut self, row: &Row, publication: &Publication, ways: &[Way], parts: &Parts, table: &Table) {
         let Some(name) = row.on_linux() else { return };
         let mut reasons = Vec::new();
+        let mut remarks: Vec<String> = self.remark.take().into_iter().collect();
         let loops = publication.loops();
         for ((name_of_way, way), measured) in loops.iter().zip(&mut self.measured) {
             let of_row = |timed: &&Timed| {
@@ -182,9 +183,9 @@ impl Figure {
                         step(publication.unit.of_clock(), parts.run).map(|step| step / way.calls as f64);
                     let coarse = step.zip(measured.value).filter(|(step, value)| *step > COARSE * value);
                     measured.coarse = coarse.is_some();
-                    reasons.extend(coarse.map(|(step, _)| {
+                    remarks.extend(coarse.map(|(step, _)| {
                         let unit = publication.unit.of_clock().name();
-                        format!("{name_of_way}: the counter advances in steps of {step:.0} {unit}, so that ratios mean little")
+                        format!("{name_of_way}: the counter advances in steps of {step:.0} {unit}, so that ratios mean little and are left out")
                     }));
                     if publication.unit == Unit::Index {
                         measured.value = measured.value.and_then(|ns| index(row, ns, table));
@@ -204,6 +205,7 @@ impl Figure {
         }
         reasons.dedup();
         self.reason = (!reasons.is_empty()).then(|| reasons.join("; "));
+        self.remark = (!remarks.is_empty()).then(|| remarks.join("; "));
     }
 
     fn compare(&mut self, unit: Unit, published: f64, ways: &[Way]) {
