@@ -2,13 +2,12 @@
 
 use crate::error::{Error, words};
 use crate::saving;
-use crate::this_machine::ThisMachine;
 use attribution::bill::Bill;
-use document::{Counter, Document, Machine};
+use document::Document;
 use measure::select::glob;
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
-use runs::{Head, LONGEST, Listed, Name, Of, Store, open};
+use runs::{Head, LONGEST, Listed, Name, Store, open};
 use std::cell::OnceCell;
 use std::fs::File;
 use std::io::{self, Read};
@@ -123,7 +122,7 @@ pub fn document(path: &Path) -> Result<Document, Error> {
 }
 
 /// So many of the latest runs are read to find one that has what is looked for.
-const LOOKED_AT: usize = 16;
+pub const LOOKED_AT: usize = 16;
 
 /// The latest kept run that has what is looked for, or else the latest; none where no run is kept. `latest` is `latest` or `latest:lab`.
 ///
@@ -144,28 +143,6 @@ pub fn latest_with(latest: &str, has: impl Fn(&Document) -> bool) -> Result<Opti
         newest.get_or_insert(found);
     }
     Ok(newest)
-}
-
-/// The latest kept runs of the lab on this machine, the newest first; none where they cannot be read.
-pub fn of_lab() -> Vec<Document> {
-    let kept = KeptRuns::default();
-    let Ok(Some((store, listed))) = kept.listed() else { return Vec::new() };
-    let mut heads = listed.heads.iter().filter(|head| Of::Lab.is(&head.place)).peekable();
-    if heads.peek().is_none() {
-        return Vec::new();
-    }
-    let Ok(here) = ThisMachine::capture(None) else { return Vec::new() };
-    let here = here.environment;
-    // A guest does not tell its host's id: one that was emulated is the same everywhere, another has this processor.
-    let is_of_here = |head: &&Head| match &head.machine_id {
-        None => head.place.machine.known().is_some_and(is_emulated) || head.cpu == here.cpu.brand,
-        known => *known == here.machine_id,
-    };
-    heads.filter(is_of_here).take(LOOKED_AT).filter_map(|head| of_head(store, head).ok()).collect()
-}
-
-fn is_emulated(machine: Machine) -> bool {
-    machine.counter() == Counter::Instructions
 }
 
 /// The document of a kept run.

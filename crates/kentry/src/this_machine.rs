@@ -2,9 +2,11 @@
 
 use crate::error::Error;
 use crate::{input, progress, saving};
+use document::{Counter, Document, Machine};
 use environment::{CoreType, Environment, Roots};
 use measure::{Earlier, Here, HostPlan, Setup};
 use places::host::{Host, Interrupt, Limits, Priority};
+use runs::{Head, Of};
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -60,6 +62,32 @@ fn earlier(environment: &Environment) -> Earlier {
     Earlier::of(&heads, environment, &|head| input::of_head(&store, head).ok())
 }
 
+/// The latest kept runs of the lab on this machine, the newest first; none where they cannot be read.
+pub fn runs_of_lab() -> Vec<Document> {
+    let kept = input::KeptRuns::default();
+    let Ok(Some((store, listed))) = kept.listed() else { return Vec::new() };
+    let mut heads = listed.heads.iter().filter(|head| Of::Lab.is(&head.place)).peekable();
+    if heads.peek().is_none() {
+        return Vec::new();
+    }
+    let Ok(here) = ThisMachine::capture(None) else { return Vec::new() };
+    let here = here.environment;
+    // A guest does not tell its host's id: one that was emulated is the same everywhere, another has this processor.
+    let is_of_here = |head: &&Head| match &head.machine_id {
+        None => head.place.machine.known().is_some_and(is_emulated) || head.cpu == here.cpu.brand,
+        known => *known == here.machine_id,
+    };
+    heads
+        .filter(is_of_here)
+        .take(input::LOOKED_AT)
+        .filter_map(|head| input::of_head(store, head).ok())
+        .collect()
+}
+
+fn is_emulated(machine: Machine) -> bool {
+    machine.counter() == Counter::Instructions
+}
+
 /// What runs probes here, none of them for longer than `time`.
 ///
 /// # Errors
@@ -92,7 +120,7 @@ pub fn drawn_seed() -> u32 {
     (now.subsec_nanos() ^ now.as_secs() as u32).rotate_left(16) ^ std::process::id()
 }
 
-pub fn measure_host(plan: &HostPlan, interrupt: &Interrupt) -> Result<document::Document, Error> {
+pub fn measure_host(plan: &HostPlan, interrupt: &Interrupt) -> Result<Document, Error> {
     let (here, priority) = here(plan, interrupt)?;
     let mut host = executor(priority, ROUND_TIME, interrupt)?;
     let setup = Setup { executor: &mut host, parent: u64::from(std::process::id()), here };

@@ -23,6 +23,11 @@ pub(crate) mod look {
     pub const GOOD: Style = AnsiColor::Green.on_default();
 }
 
+/// The terminal columns of a text, made harmless.
+pub(crate) fn wide(text: &str) -> usize {
+    Line::new(look::PLAIN, text).width()
+}
+
 /// One line, without its end.
 #[derive(Debug, Default)]
 pub(crate) struct Line {

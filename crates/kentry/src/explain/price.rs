@@ -19,7 +19,7 @@ impl LabRuns {
     }
 
     fn newest_first(&self) -> &[Document] {
-        self.0.get_or_init(crate::input::of_lab)
+        self.0.get_or_init(crate::this_machine::runs_of_lab)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Instructions below each other: what stands before them, place, text and part.
 
-use crate::grid::{GAP, wide};
-use crate::line::{Line, wrapped};
+use crate::grid::GAP;
+use crate::line::{Line, wide, wrapped};
 
 /// Where there is no room for columns, an instruction's text stands below its place, indented by so much.
 const BELOW: usize = 4;

@@ -5,8 +5,8 @@ use super::interval::{UNCERTAIN, WrittenChange, in_percent, in_unit, is_uncertai
 use super::words::outcomes;
 use crate::bar::change_bar;
 use crate::figure::number;
-use crate::grid::{self, Cell, Column, Fitted, Grid, fits_a_name, wide};
-use crate::line::{Line, look, wrapped};
+use crate::grid::{self, Cell, Column, Fitted, Grid, fits_a_name};
+use crate::line::{Line, look, wide, wrapped};
 use compare::{Change, Row, RowSide, Unit, Verdict};
 
 /// The widest entry that operations are moved to the right for.

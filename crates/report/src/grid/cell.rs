@@ -1,8 +1,10 @@
 //! What stands in the cells of a grid.
 
-use super::named::MARK_GAP;
-use super::text::wide;
 use crate::figure::ABSENT;
+use crate::line::wide;
+
+/// Blanks behind a mark.
+pub(super) const MARK_GAP: usize = 1;
 
 /// What stands in a cell.
 #[derive(Debug, Clone)]

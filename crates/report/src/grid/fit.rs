@@ -1,7 +1,7 @@
 //! Which columns of a grid a terminal has room for, and how wide they are.
 
-use super::text::wide;
 use super::{Column, Grid, Kind, Writer};
+use crate::line::wide;
 use std::ops::Range;
 
 /// Blanks between columns.

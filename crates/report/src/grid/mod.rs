@@ -10,7 +10,6 @@ mod text;
 
 pub(crate) use cell::Cell;
 pub(crate) use fit::{Fitted, GAP, fits_a_name};
-pub(crate) use text::wide;
 
 use crate::line::look;
 

@@ -1,11 +1,9 @@
 //! Rows that begin with a marked name, under headings of several such rows.
 
+use super::cell::MARK_GAP;
 use super::fit::Fitted;
 use super::{Cell, Row};
-use crate::line::{Line, look, wrapped};
-
-/// Blanks behind a mark.
-pub(super) const MARK_GAP: usize = 1;
+use crate::line::{Line, look, wide, wrapped};
 
 /// Where the second line of a name begins.
 const HANG: usize = 4;
@@ -35,7 +33,7 @@ impl Fitted<'_> {
         let mut line = Line::new(*look, mark);
         line.blank(MARK_GAP);
         let mut lines = Vec::new();
-        if super::wide(&cell.words("")) <= self.name() {
+        if wide(&cell.words("")) <= self.name() {
             line.push(look::PLAIN, &names[0]);
             line.blank_to(*second);
             line.push(look::PLAIN, &names[1]);
@@ -85,7 +83,7 @@ mod tests {
         let rows = grid.rows().iter().flat_map(|row| fitted.row(row));
         let mut out = String::new();
         [fitted.headed("same: 2", true)].into_iter().chain(rows).for_each(|line| line.write(false, &mut out));
-        assert!(out.lines().all(|line| super::super::wide(line) <= width), "{width}: {out}");
+        assert!(out.lines().all(|line| wide(line) <= width), "{width}: {out}");
         out
     }
 

@@ -3,16 +3,11 @@
 use super::fit::{Fitted, GAP, Group, Shown};
 use super::{Grid, Kind, Row, Words, Writer};
 use crate::figure::ABSENT;
-use crate::line::{Line, look, wrapped};
+use crate::line::{Line, look, wide, wrapped};
 use crate::plain::plain;
 
 /// Between words of different columns.
 const BETWEEN: &str = "; ";
-
-/// The terminal columns of a text, made harmless.
-pub(crate) fn wide(text: &str) -> usize {
-    Line::new(look::PLAIN, text).width()
-}
 
 /// A text in lines of this width.
 fn broken(text: &str, width: usize) -> Vec<String> {

@@ -5,8 +5,8 @@ use super::table::{change_words, changes, elsewhere};
 use super::{head, missing, remarks, table};
 use crate::Style;
 use crate::bar::{FULL, PUBLISHED, part_of, part_of_published};
-use crate::grid::{Grid, wide};
-use crate::line::{Line, labelled, look, wrapped, written};
+use crate::grid::Grid;
+use crate::line::{Line, labelled, look, wide, wrapped, written};
 use crate::text::after_blank;
 use compare::published::{Figure, Reproduction};
 
