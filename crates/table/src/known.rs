@@ -81,7 +81,10 @@ mod tests {
         for word in ["Spectre v2", "spectre-v2", "SPECTRE_V2"] {
             assert_eq!(switches(word), ["ibrs", "stibp", "ibpb", "rsb", "dispatch"], "{word}");
         }
-        assert_eq!(switches("retbleed"), ["ibrs", "returns"]);
+        assert_eq!(switches("retbleed"), ["ibrs", "returns", "entry-ibpb"]);
+        for word in ["Inception", "srso", "spec-rstack-overflow", "CVE-2022-29900", "CVE-2023-20569"] {
+            assert_eq!(switches(word), ["returns", "entry-ibpb"], "{word}");
+        }
         assert_eq!(switches("pti"), [""; 0], "the name itself is no other");
     }
 
