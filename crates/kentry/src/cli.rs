@@ -69,8 +69,8 @@ pub enum Command {
     /// List the entries of Linux and their operations; with --lab those of the lab, its switches and its profiles
     #[command(after_help = MORE, after_long_help = exit_status(&[]))]
     List(ListArgs),
-    /// Explain an entry (history, hardware, Linux, registers, return), an operation, a switch of the lab, a profile or a part of
-    /// an anatomy
+    /// Explain an entry (history, hardware, Linux, registers, return), an operation, a protection by its own or by its attack's name
+    /// (pti, KAISER, Meltdown), a profile or a part of an anatomy
     #[command(after_help = MORE, after_long_help = exit_status(&[]))]
     Explain(ExplainArgs),
     /// Print a completion script for a shell

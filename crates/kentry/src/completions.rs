@@ -249,6 +249,10 @@ fn command(table: &'static Table) -> Command {
             let parts = parts.chain([value(TIMER, "an interrupt of the timer")]);
             let names =
                 entries().chain(operations()).chain(short()).chain(switches).chain(profiles).chain(parts);
+            // With a blank they would have to be quoted; the others are said in few words by the switch that they are of.
+            let known = table.known_names().into_iter().filter(|name| !name.contains(' '));
+            let known = known.filter_map(|name| Some(value(name, &table.known_as(name)?.1.first()?.what)));
+            let names = names.chain(known);
             explain.mut_arg("name", |arg| offering(arg, names))
         })
         .mut_subcommand("reproduce", |reproduce| {

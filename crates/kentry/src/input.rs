@@ -2,12 +2,13 @@
 
 use crate::error::{Error, words};
 use crate::saving;
+use crate::this_machine::ThisMachine;
 use attribution::bill::Bill;
 use document::Document;
 use measure::select::glob;
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
-use runs::{Head, LONGEST, Listed, Name, Store, open};
+use runs::{Head, LONGEST, Listed, Name, Of, Store, open};
 use std::cell::OnceCell;
 use std::fs::File;
 use std::io::{self, Read};
@@ -143,6 +144,19 @@ pub fn latest_with(latest: &str, has: impl Fn(&Document) -> bool) -> Result<Opti
         newest.get_or_insert(found);
     }
     Ok(newest)
+}
+
+/// The latest kept runs of the lab on this machine, the newest first; none where they cannot be read.
+pub fn of_lab() -> Vec<Document> {
+    let kept = KeptRuns::default();
+    let Ok(Some((store, listed))) = kept.listed() else { return Vec::new() };
+    let mut heads = listed.heads.iter().filter(|head| Of::Lab.is(&head.place)).peekable();
+    if heads.peek().is_none() {
+        return Vec::new();
+    }
+    let Ok(here) = ThisMachine::capture(None) else { return Vec::new() };
+    let is_of_here = |head: &&Head| head.machine_id == here.environment.machine_id;
+    heads.filter(is_of_here).take(LOOKED_AT).filter_map(|head| of_head(store, head).ok()).collect()
 }
 
 /// The document of a kept run.

@@ -227,7 +227,11 @@ const EXAMPLES: &[Item] = &[
     ),
     (
         "kentry explain pti=on",
-        "A protection: the attack, the processors, the instructions, and where Linux has it.",
+        "A protection: the attack, the processors, the remedy, the price, the instructions, and where Linux has it.",
+    ),
+    (
+        "kentry explain Meltdown",
+        "The same by the name of the attack; of one with several remedies, such as Retbleed, all of these.",
     ),
     ("kentry explain syscall", "What the instruction does, what Linux does, which registers it needs."),
     (

@@ -1,12 +1,12 @@
 //! A run as CSV: a line for each row, with every digit.
 
 use crate::Error;
-use crate::grid::{Column, Grid, Items};
+use crate::grid::{Column, Grid, Items, Named};
 use document::{Document, Interval, Path, Row, is_figure};
 use stats::{Cost, NoiseKind};
 
 /// A cost in each unit that a row may have.
-const UNITS: [(&str, fn(&Row) -> Option<Cost<f64>>); 5] = [
+const UNITS: [Named<Row, Cost<f64>>; 5] = [
     ("core_cycles", |row| row.core_cycles.as_ref().map(Cost::unitless)),
     ("ticks", |row| row.ticks.as_ref().map(Cost::unitless)),
     ("ns", |row| row.ns.as_ref().map(Cost::unitless)),
@@ -18,7 +18,7 @@ const UNITS: [(&str, fn(&Row) -> Option<Cost<f64>>); 5] = [
 const THROUGHPUT: &str = "throughput";
 
 /// What is known of a cost.
-const FIGURES: [(&str, fn(&Cost<f64>) -> Option<f64>); 8] = [
+const FIGURES: [Named<Cost<f64>>; 8] = [
     ("estimate", |cost| Some(cost.estimate)),
     ("ci_low", |cost| cost.ci_low),
     ("ci_high", |cost| cost.ci_high),
@@ -33,7 +33,7 @@ const FIGURES: [(&str, fn(&Cost<f64>) -> Option<f64>); 8] = [
 const OF_MEANS: usize = 3;
 
 /// What UnixBench makes of a cost.
-const RATES: [(&str, fn(&Row) -> Option<Interval>); 2] = [
+const RATES: [Named<Row, Interval>; 2] = [
     ("loops_per_second", |row| row.rate.map(|rate| rate.loops_per_second)),
     ("unixbench_index", |row| row.rate.and_then(|rate| rate.index)),
 ];
@@ -69,10 +69,11 @@ fn names(rows: Rows) -> Rows {
         .column(Column::number("cpu"), |row| row.cpu)
 }
 
-type OfRow = (&'static str, fn(&Row) -> Option<Cost<f64>>);
-type OfCost = (&'static str, fn(&Cost<f64>) -> Option<f64>);
-
-fn cost<'a>(rows: Rows<'a>, (unit, cost): OfRow, (place, (name, figure)): (usize, OfCost)) -> Rows<'a> {
+fn cost<'a>(
+    rows: Rows<'a>,
+    (unit, cost): Named<Row, Cost<f64>>,
+    (place, (name, figure)): (usize, Named<Cost<f64>>),
+) -> Rows<'a> {
     rows.column(Column::number(format!("{unit}_{name}")), |row| {
         let is_of_a_use = row.uses <= 1 || unit == THROUGHPUT || place < OF_MEANS;
         cost(row).filter(|cost| is_of_a_use && is_figure(cost)).and_then(|cost| figure(&cost))
@@ -96,7 +97,7 @@ fn samples(rows: Rows) -> Rows {
         .column(Column::text("boots"), |row| joined(row.boots.iter().map(|estimate| estimate.0.to_string())))
 }
 
-fn rate<'a>(rows: Rows<'a>, (name, rate): (&str, fn(&Row) -> Option<Interval>)) -> Rows<'a> {
+fn rate<'a>(rows: Rows<'a>, (name, rate): Named<Row, Interval>) -> Rows<'a> {
     rows.column(Column::number(name), |row| rate(row).map(|one| one.estimate))
         .column(Column::number(format!("{name}_ci_low")), |row| rate(row).and_then(|one| one.ci_low))
         .column(Column::number(format!("{name}_ci_high")), |row| rate(row).and_then(|one| one.ci_high))

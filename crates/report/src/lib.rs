@@ -16,6 +16,7 @@ mod cells;
 mod compare;
 mod configuration;
 mod csv;
+mod escape;
 mod fact;
 mod figure;
 mod first_screen;
@@ -42,7 +43,7 @@ mod verdicts;
 
 pub use anatomy::{anatomy, anatomy_parts};
 pub use ascii::ascii;
-pub use bill::bill;
+pub use bill::{bill, price};
 pub use compare::{answer, comparison, refusal};
 pub use format::{Format, Kind, UnknownFormat};
 pub use guest::unverified;

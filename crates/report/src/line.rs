@@ -83,7 +83,7 @@ impl Line {
     }
 }
 
-/// Lines as bytes.
+/// Lines as bytes, with colors where the style has them.
 pub(crate) fn written(lines: &[Line], style: &Style) -> Vec<u8> {
     let mut out = String::new();
     lines.iter().for_each(|line| line.write(style.color, &mut out));

@@ -1,6 +1,7 @@
 //! Facts about the machine, in words; not yet made harmless.
 
 use crate::figure::ABSENT;
+use document::{Machine, Name};
 use environment::{Environment, RunningKernel};
 
 /// Faults of processors whose remedies are on the path of an entry or of its return.
@@ -17,6 +18,17 @@ const ON_THE_PATH: [&str; 10] = [
     "tsx_async_abort",
     "vmscape",
 ];
+
+/// Where something was measured.
+pub(crate) fn place(machine: &Name<Machine>) -> &str {
+    match machine {
+        Name::Known(Machine::Host) => "on this machine",
+        Name::Known(Machine::QemuTcg) => "in QEMU's emulation",
+        Name::Known(Machine::QemuKvm) => "in QEMU with KVM",
+        Name::Known(Machine::Bochs) => "in Bochs",
+        Name::Other(other) => other,
+    }
+}
 
 pub(crate) fn text(value: &Option<String>) -> String {
     value.clone().unwrap_or_else(|| ABSENT.to_owned())

@@ -8,6 +8,7 @@
 mod differs;
 pub mod freestanding;
 pub mod header;
+mod known;
 mod mistake;
 mod nearest;
 mod operation;
@@ -31,6 +32,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 pub use differs::Differs;
+pub use known::is_same_name;
 pub use mistake::Mistake;
 pub use nearest::nearest;
 pub use operation::{Call, Loops, Operation};
@@ -413,7 +415,8 @@ impl Table {
         unique("entry", self.entries.iter().map(|e| (e.id, e.name.as_str())))?;
         self.entries.iter().try_for_each(|entry| {
             self.check_entry(entry).map_err(|what| format!("entry {}: {what}", entry.name))
-        })
+        })?;
+        self.check_known()
     }
 
     fn check_entry(&self, entry: &Entry) -> Result<(), String> {

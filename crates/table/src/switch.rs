@@ -55,6 +55,9 @@ pub struct Switch {
     pub name: String,
     /// In a few words.
     pub what: String,
+    /// What people call the attack that it is against, or the protection, where that is another name: `Meltdown`.
+    #[serde(default)]
+    pub known: Vec<String>,
     /// Names of its values, by index; empty for a number.
     #[serde(default)]
     pub values: Vec<String>,

@@ -10,6 +10,7 @@ mod make;
 mod measured;
 mod parts;
 mod plan;
+mod price;
 mod step;
 mod there;
 
@@ -18,4 +19,5 @@ pub use error::Error;
 pub use figure::{Figure, Unit};
 pub use load::load;
 pub use plan::{Configuration, Plan, Question};
+pub use price::Price;
 pub use step::{Need, Processor, Step};

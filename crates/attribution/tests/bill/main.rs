@@ -3,6 +3,7 @@
 
 mod common;
 mod plan;
+mod price;
 mod streams;
 mod there;
 mod truth;

@@ -2,15 +2,18 @@
 
 mod anatomy;
 mod like_here;
+mod opening;
 mod operation;
 mod parameter;
 mod part;
+mod price;
 mod run;
 mod section;
 mod sequence;
 mod subject;
 mod switch;
 
+pub use price::LabRuns;
 pub use run::run;
 
 use crate::error::Error;
@@ -24,8 +27,8 @@ use table::{Entry, Kernel, Table};
 /// Options of `explain`.
 #[derive(Debug, Clone, Args)]
 pub struct ExplainArgs {
-    /// An entry, an operation, a short name (syscall, clock_gettime), a switch of the lab or one of its values (pti=on), a profile
-    /// (linux-6.1), a parameter of guests (seccomp), a part of an anatomy (kernel-stack), or a glob; `kentry list`, `kentry linux --help`
+    /// An entry, an operation, a short name (syscall, clock_gettime), a switch of the lab or one of its values (pti=on), what people call
+    /// an attack or a protection (Meltdown, KPTI, "Spectre v2", CVE-2017-5754), a profile (linux-6.1), a parameter of guests (seccomp), a part of an anatomy (kernel-stack), or a glob; `kentry list`, `kentry linux --help`
     /// and `kentry anatomy --help` show all names
     #[arg(value_name = "NAME", value_hint = ValueHint::Other)]
     pub name: String,
@@ -88,14 +91,15 @@ impl<'a> Explained<'a> {
         document.results.iter().any(is_of)
     }
 
-    /// The texts of everything that it means, in Markdown.
-    pub fn text(&self, document: Option<&Document>) -> String {
+    /// The texts of everything that it means, in Markdown; with figures of a document, and prices of runs of the lab.
+    pub fn text(&self, document: Option<&Document>, runs: &LabRuns) -> String {
         let table = self.table;
         let text = |subject: &Subject| match subject {
             Subject::Entry(entry) => explain_entry(entry, document),
             Subject::Operation(operation) => operation::explain(table, operation, document),
-            Subject::Switch(known) => switch::explain(table, known),
-            Subject::Setting(setting) => switch::explain_setting(table, setting),
+            Subject::Switch(known) => switch::explain(table, known, runs),
+            Subject::Known(name, switches) => switch::explain_known(table, name, switches, runs),
+            Subject::Setting(setting) => switch::explain_setting(table, setting, runs),
             Subject::Profile(profile) => switch::explain_profile(table, profile),
             Subject::Parameter(known) => parameter::explain(known),
             Subject::Part(part) => part::explain(*part),

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::exit::UNFINISHED;
-use crate::explain::ExplainArgs;
+use crate::explain::{ExplainArgs, LabRuns};
 use crate::messages::note;
 use crate::options::output::width;
 use crate::os::{locale, pager};
@@ -35,7 +35,7 @@ pub fn run(args: &ExplainArgs) -> Result<ExitCode, Error> {
     } else {
         let explained = super::Explained::of(Table::get(), &args.name)?;
         let document = named.or_else(|| latest_of(&explained));
-        explained.text(document.as_ref())
+        explained.text(document.as_ref(), &LabRuns::default())
     };
     let quoted = match &args.anatomy {
         None => String::new(),

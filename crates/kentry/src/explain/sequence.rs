@@ -4,7 +4,13 @@ use table::paths::{Executed, File, Paths, Step};
 use table::{Setting, SwitchValues, Table};
 
 /// Paths to look at, in this order: what changes the first is shown there.
-const PATHS: [&str; 4] = ["syscall_x86_64", "int80", "sysenter_x86_64", "exception"];
+/// Each with an entry that goes that way.
+const PATHS: [(&str, &str); 4] = [
+    ("syscall_x86_64", "syscall-x86_64"),
+    ("int80", "int80-x86_64"),
+    ("sysenter_x86_64", "sysenter-x86_64"),
+    ("exception", "ud"),
+];
 
 /// What stands in a template for a switch's number (PARAMETER_VALUE of lab/entry/layout.h), and what is shown.
 const PARAMETER: (&str, &str) = ("0x5a5a5a5a", "NUMBER");
@@ -12,8 +18,28 @@ const PARAMETER: (&str, &str) = ("0x5a5a5a5a", "NUMBER");
 /// What a path has more, and less, with a setting.
 struct Change {
     path: &'static str,
+    entry: &'static str,
     added: Vec<Step>,
     removed: Vec<Step>,
+}
+
+/// How many instructions a setting adds to a call, and how many it takes away.
+pub struct Counted {
+    /// An entry whose path it changes.
+    pub entry: &'static str,
+    /// So many are there with it alone.
+    pub more: u64,
+    /// So many are there without it alone.
+    pub fewer: u64,
+}
+
+/// Counted on the first path that a setting changes, beside bare and what it requires; none where it changes none.
+pub fn counted(table: &Table, setting: &Setting) -> Option<Counted> {
+    let kernel = File::read(places::lab::kernel()).ok()?;
+    let paths = Paths::read(&kernel).ok()?;
+    let Change { entry, added, removed, .. } = change(table, &paths, setting)?;
+    let count = |steps: &[Step]| steps.iter().map(|step| executed(step, setting, table)).sum();
+    Some(Counted { entry, more: count(&added), fewer: count(&removed) })
 }
 
 /// The steps of the first path that a setting changes, instruction by instruction; the other switches are as bare has them, with what
@@ -42,7 +68,7 @@ fn change(table: &Table, paths: &Paths, setting: &Setting) -> Option<Change> {
     let required = table.required(setting, &table.bare()).ok()?;
     let without = table.with(&required);
     let with = table.with(&[required.as_slice(), std::slice::from_ref(setting)].concat());
-    PATHS.iter().find_map(|name| {
+    PATHS.iter().find_map(|(name, entry)| {
         let steps: Vec<Step> =
             paths.steps(paths.path(name)?).into_iter().filter(|step| !step.code.is_empty()).collect();
         let is_on = |step: &Step, whole: &SwitchValues| step.is_on(&pairs(whole));
@@ -51,7 +77,7 @@ fn change(table: &Table, paths: &Paths, setting: &Setting) -> Option<Change> {
             here.cloned().collect::<Vec<Step>>()
         };
         let (added, removed) = (only(&with, &without), only(&without, &with));
-        (!added.is_empty() || !removed.is_empty()).then_some(Change { path: name, added, removed })
+        (!added.is_empty() || !removed.is_empty()).then_some(Change { path: name, entry, added, removed })
     })
 }
 

@@ -4,7 +4,8 @@ use crate::error::Error;
 use attribution::anatomy::{Part, TIMER};
 use measure::select::glob;
 use table::{
-    Entry, Kernel, Mistake, Operation, Parameter, Profile, Setting, Settings, Switch, Table, nearest,
+    Entry, Kernel, Mistake, Operation, Parameter, Profile, Setting, Settings, Switch, Table, is_same_name,
+    nearest,
 };
 
 /// Something that can be explained.
@@ -16,6 +17,8 @@ pub enum Subject<'a> {
     Operation(&'a Operation),
     /// A switch of the lab.
     Switch(&'a Switch),
+    /// What people call an attack or a protection, and the switches that it is about.
+    Known(&'a str, Vec<&'a Switch>),
     /// A value of a switch.
     Setting(Setting),
     /// A named list of values.
@@ -47,12 +50,20 @@ pub struct Meaning<'a> {
     pub others: Vec<&'a Entry>,
 }
 
-/// Tries a name of an entry or an operation, of a switch or a profile, each with the guest's parameter and the part of an anatomy of that
-/// name; a short name; settings, of switches and of parameters (`pti=on`, `nopcid`); and a glob, in this order.
+/// Tries a name of an entry or an operation, of a switch or a profile, what people call an attack or a protection, each with the guest's
+/// parameter and the part of an anatomy of that name; a short name; settings, of switches and of parameters (`pti=on`, `nopcid`); and a
+/// glob, in this order. What means nothing is tried in lower case.
 ///
 /// # Errors
 /// [`Error::Usage`], naming the nearest of all names, or what is wrong with settings.
 pub fn meaning<'a>(table: &'a Table, word: &str) -> Result<Meaning<'a>, Error> {
+    as_written(table, word).or_else(|unknown| match word.to_lowercase() {
+        lower if lower == word => Err(unknown),
+        lower => as_written(table, &lower).map_err(|_| unknown),
+    })
+}
+
+fn as_written<'a>(table: &'a Table, word: &str) -> Result<Meaning<'a>, Error> {
     let only = |subjects| Meaning { subjects, others: Vec::new() };
     let part = Part::ALL.iter().find(|part| part.name() == word).map(|part| Subject::Part(*part));
     let of_name = [table.entry(word).map(Subject::Entry), table.operation(word).map(Subject::Operation)];
@@ -61,11 +72,14 @@ pub fn meaning<'a>(table: &'a Table, word: &str) -> Result<Meaning<'a>, Error> {
     let timer = (word == TIMER).then_some(Subject::Timer);
     let found: Vec<Subject> = of_name.into_iter().flatten().collect();
     let found = if found.is_empty() { others.into_iter().flatten().take(1).collect() } else { found };
-    let parameter = table.parameter(word).map(Subject::Parameter);
+    let known = table.known_as(word).map(|(name, switches)| Subject::Known(name, switches));
+    let is_called_so =
+        |one: &&Parameter| one.name == word || known.is_some() && is_same_name(&one.name, word);
+    let parameter = table.parameters.iter().find(is_called_so).map(Subject::Parameter);
     let on = |kernel| table.entry_of(word, kernel);
     let short = on(Kernel::Linux).or_else(|| on(Kernel::Lab)).filter(|_| found.is_empty());
     let entry = short.map(Subject::Entry);
-    let named = found.into_iter().chain(entry).chain(parameter).chain(part).chain(timer);
+    let named = found.into_iter().chain(entry).chain(known).chain(parameter).chain(part).chain(timer);
     let named: Vec<Subject> = named.collect();
     if !named.is_empty() {
         let others =
@@ -141,7 +155,7 @@ fn unknown(table: &Table, word: &str) -> Error {
     let parts = Part::ALL.iter().map(|part| part.name()).chain([TIMER]);
     let names = entries.chain(operations).chain(table.short_names()).chain(switches).chain(profiles);
     let parameters = table.parameters.iter().map(|parameter| parameter.name.as_str());
-    let names = names.chain(parts).chain(parameters);
+    let names = names.chain(parts).chain(parameters).chain(table.known_names());
     let hint = nearest(word, names);
     let word = report::plain(word);
     Error::Usage(format!(
@@ -159,6 +173,10 @@ mod tests {
             Subject::Entry(entry) => entry.name.clone(),
             Subject::Operation(operation) => operation.name.clone(),
             Subject::Switch(switch) => format!("switch {}", switch.name),
+            Subject::Known(name, switches) => {
+                let switches: Vec<&str> = switches.iter().map(|switch| switch.name.as_str()).collect();
+                format!("{name} of {}", switches.join(" "))
+            }
             Subject::Setting(setting) => format!("setting {setting}"),
             Subject::Profile(profile) => format!("profile {}", profile.name),
             Subject::Parameter(parameter) => format!("parameter {}", parameter.name),
@@ -209,6 +227,24 @@ mod tests {
             names("rsb=65")
         );
         assert!(names("ptii").unwrap_err().contains("did you mean pti?"));
+    }
+
+    #[test]
+    fn a_word_is_what_people_call_it_in_whatever_case() {
+        for word in ["KAISER", "Meltdown", "meltdown", "CVE-2017-5754"] {
+            let found = names(word).unwrap();
+            assert!(found.len() == 1 && found[0].ends_with(" of pti"), "{found:?}");
+        }
+        let spectre = ["Spectre v2 of ibrs stibp ibpb rsb dispatch", "parameter spectre_v2"];
+        for word in ["Spectre v2", "spectre-v2", "spectre_v2"] {
+            assert_eq!(names(word).unwrap(), spectre, "{word}");
+        }
+        assert_eq!(names("mds").unwrap(), ["MDS of verw", "parameter mds"]);
+        assert_eq!(names("seccomp").unwrap(), ["seccomp of filter", "parameter seccomp"]);
+        assert_eq!(names("PTI").unwrap(), names("pti").unwrap());
+        assert_eq!(names("GETPPID").unwrap(), ["getppid"]);
+        assert_eq!(names("PTI=ON").unwrap(), names("pti=on").unwrap());
+        assert!(names("Retblead").unwrap_err().contains("did you mean Retbleed?"));
     }
 
     #[test]

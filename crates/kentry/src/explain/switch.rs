@@ -1,6 +1,8 @@
 //! A switch of the lab, one of its values, or a profile of them: from the table, from docs/bill.md, and from the kernel that is
 //! built into the command.
 
+use super::opening::Opening;
+use super::price::{self, LabRuns};
 use super::{capitalized, section, sequence};
 use table::{Group, Origin, Profile, Setting, Switch, Table};
 
@@ -8,14 +10,74 @@ use table::{Group, Origin, Profile, Setting, Switch, Table};
 const BILL: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/bill.md"));
 
 /// The text below a heading of docs/bill.md, with the heading.
+#[cfg(test)]
 fn section(heading: &str) -> Option<String> {
     section::of(BILL, heading)
 }
 
-/// A switch: what it decides, its values, what they require; and what docs/bill.md says of it, with the instructions of each value.
-pub fn explain(table: &Table, switch: &Switch) -> String {
+/// What is said of a switch or a setting under a heading of its own: opening and text. Nothing of a value without a section.
+fn own(heading: &str) -> Option<(Opening, String)> {
+    let section = section::below(BILL, heading)?;
+    let (opening, rest) = Opening::of(&section);
+    Some((opening, rest.to_owned()))
+}
+
+/// The values of a switch that are steps, the first in its levels first; of a number, the one that a profile has, or the least.
+fn steps(table: &Table, switch: &Switch) -> Vec<Setting> {
+    let of_profile = || {
+        let steps = table.profiles.iter().flat_map(|profile| &profile.steps);
+        steps.filter(|step| step.name == switch.name).map(|step| step.value.clone()).next()
+    };
+    let number = switch.range.map(|(least, _)| of_profile().unwrap_or_else(|| (least + 1).to_string()));
+    let mut values: Vec<String> =
+        switch.values.iter().filter(|value| **value != switch.first()).cloned().chain(number).collect();
+    values.sort_by_key(|value| switch.levels.iter().position(|level| level == value));
+    values.into_iter().map(|value| Setting::new(&switch.name, value)).collect()
+}
+
+/// The lines that a switch opens with: attack, processors, remedy, and the price of each value; nothing of one that is no step.
+pub fn opening(table: &Table, switch: &Switch, runs: &LabRuns) -> String {
+    match own(&format!("## {}", switch.name)) {
+        Some((opening, _)) if switch.is_step() => {
+            format!("{}{}\n", opening.text(), price::line(table, &steps(table, switch), runs))
+        }
+        _ => String::new(),
+    }
+}
+
+/// A switch: its opening, what it decides, its values, what they require; and what docs/bill.md says of it, with the instructions of each
+/// value.
+pub fn explain(table: &Table, switch: &Switch, runs: &LabRuns) -> String {
     let name = &switch.name;
-    let mut text = format!("# {name}\n\n{}. A switch of the lab", capitalized(&switch.what));
+    let opening = opening(table, switch, runs);
+    let text = format!("# {name}\n\n{opening}{}", facts(table, switch));
+    if switch.group == Group::Kind {
+        return text
+            + "\nIts values decide what an entry is, and are no steps of a bill; docs/lab.md tells of them.\n";
+    }
+    let section = own(&format!("## {name}")).map(|(_, rest)| format!("\n{rest}")).unwrap_or_default();
+    let steps = steps(table, switch);
+    let sequences: String = steps.iter().map(|setting| sequence::text(table, setting)).collect();
+    text + section.trim_end() + "\n" + &sequences
+}
+
+/// What people call an attack or a protection: the whole of its switch; of several switches a line each, and what each opens with.
+pub fn explain_known(table: &Table, name: &str, switches: &[&Switch], runs: &LabRuns) -> String {
+    if let [switch] = switches {
+        let text = explain(table, switch, runs);
+        return format!("{name} is what the lab's switch `{}` is about.\n\n{text}", switch.name);
+    }
+    let line = |switch: &&Switch| format!("- `{0}`: {1} (`kentry explain {0}`)\n", switch.name, switch.what);
+    let lines: String = switches.iter().map(line).collect();
+    let opening = |switch: &&Switch| format!("\n## {}\n\n{}", switch.name, opening(table, switch, runs));
+    let openings: Vec<String> = switches.iter().map(opening).map(|text| text.trim_end().to_owned()).collect();
+    format!("# {name}\n\nThese switches of the lab are about it:\n\n{lines}{}\n", openings.join("\n"))
+}
+
+/// What a switch decides and how it is set, its values and their requirements, and the profiles that have it.
+fn facts(table: &Table, switch: &Switch) -> String {
+    let name = &switch.name;
+    let mut text = format!("{}. A switch of the lab", capitalized(&switch.what));
     text.push_str(&format!(": `kentry lab --set {name}={}`.\n\n", other(switch)));
     text.push_str(&format!("- Values: {}; by default {}\n", values(switch), switch.default));
     for need in &switch.requires {
@@ -36,31 +98,23 @@ pub fn explain(table: &Table, switch: &Switch) -> String {
     if !profiles.is_empty() {
         text.push_str(&format!("- In profiles: {}\n", profiles.join(", ")));
     }
-    if switch.group == Group::Kind {
-        return text
-            + "\nIts values decide what an entry is, and are no steps of a bill; docs/lab.md tells of them.\n";
-    }
-    if let Some(section) = section(&format!("## {name}")) {
-        text.push('\n');
-        // Its heading would say the name again.
-        text.push_str(section.split_once('\n').map_or("", |(_, rest)| rest).trim_start());
-    }
-    let numbers = switch.range.map(|(least, _)| (least + 1).to_string());
-    let others = switch.values.iter().filter(|value| **value != switch.first()).cloned().chain(numbers);
-    text + &others.map(|value| sequence::text(table, &Setting::new(name, value))).collect::<String>()
+    text
 }
 
-/// One value.
-pub fn explain_setting(table: &Table, setting: &Setting) -> String {
-    let whole = || table.switch(&setting.name).map_or(String::new(), |switch| explain(table, switch));
-    match section(&format!("### {setting}")) {
-        // With a heading of its own.
-        Some(section) => section.replacen("###", "#", 1) + &sequence::text(table, setting),
-        None => match section(&format!("## {}", setting.name)) {
-            Some(section) => section.replacen("##", "#", 1) + &sequence::text(table, setting),
-            None => whole(),
-        },
-    }
+/// One value: its opening, and what docs/bill.md says of it, or else of its switch.
+pub fn explain_setting(table: &Table, setting: &Setting, runs: &LabRuns) -> String {
+    let of_switch = own(&format!("## {}", setting.name));
+    let of_value = own(&format!("### {setting}"));
+    let Some((inherited, whole)) =
+        of_switch.filter(|_| table.switch(&setting.name).is_some_and(Switch::is_step))
+    else {
+        return table.switch(&setting.name).map_or(String::new(), |switch| explain(table, switch, runs));
+    };
+    let heading = if of_value.is_some() { setting.to_string() } else { setting.name.clone() };
+    let (opening, text) = of_value.unwrap_or((Opening::default(), whole));
+    let price = price::line(table, std::slice::from_ref(setting), runs);
+    let opening = opening.or(&inherited).text();
+    format!("# {heading}\n\n{opening}{price}\n{}\n{}", text.trim_end(), sequence::text(table, setting))
 }
 
 /// A profile: its kernel and processor, its steps in that kernel's order with where Linux has each, and what was chosen.
@@ -142,6 +196,55 @@ mod tests {
         assert_eq!(headings("###"), values.iter().map(String::as_str).collect());
     }
 
+    /// The list that a section begins with, item by item; and whether it stands in the order of an opening.
+    fn is_in_order(opening: &Opening, heading: &str) -> bool {
+        section::below(BILL, heading).unwrap().starts_with(opening.text().as_str())
+    }
+
+    #[test]
+    fn every_section_opens_with_attack_processors_and_remedy_or_has_them_of_its_switch() {
+        for switch in Table::get().switches.iter().filter(|switch| switch.is_step()) {
+            let heading = format!("## {}", switch.name);
+            let (of_switch, _) = own(&heading).unwrap();
+            assert!(of_switch.is_whole() && is_in_order(&of_switch, &heading), "{heading}: {of_switch:?}");
+            for value in switch.values.iter().filter(|value| **value != switch.first()) {
+                let heading = format!("### {}={value}", switch.name);
+                let (of_value, rest) = own(&heading).unwrap();
+                assert!(is_in_order(&of_value, &heading) && !rest.contains("- **"), "{heading}");
+                assert!(of_value.or(&of_switch).is_whole(), "{heading}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_explanation_opens_with_four_lines_and_says_where_the_price_is_from() {
+        let (table, none) = (Table::get(), LabRuns::of(Vec::new()));
+        let words = |text: &str| -> Vec<String> {
+            let items = text.lines().skip(2).take_while(|line| !line.is_empty());
+            items.filter_map(|line| Some(line.strip_prefix("- **")?.split_once("**")?.0.to_owned())).collect()
+        };
+        for switch in table.switches.iter().filter(|switch| switch.is_step()) {
+            for text in steps(table, switch)
+                .iter()
+                .map(|set| explain_setting(table, set, &none))
+                .chain([explain(table, switch, &none)])
+            {
+                let words = words(&text);
+                assert!(["Attack", "Fault", "Purpose"].contains(&words[0].as_str()), "{text}");
+                assert_eq!(words[1..], ["Processors", "Remedy", "Price"], "{text}");
+            }
+        }
+        let pti = explain_setting(table, &Setting::new("pti", "on"), &none);
+        let price = "4 instructions more through syscall-x86_64, counted in the kernel's code and not timed, as no kept run tells it; \
+                     `kentry bill --profile linux-4.14-pti --entry syscall-x86_64` measures it.";
+        assert!(pti.contains(price), "{pti}");
+        let smep = explain_setting(table, &Setting::new("smep", "on"), &none);
+        assert!(smep.contains("- **Price**: no instruction more on any entry"), "{smep}");
+        let writes = explain_setting(table, &Setting::new("cr3-writes", "2"), &none);
+        let command = "`kentry lab --entry syscall-x86_64 --set cr3-writes=0 --set cr3-writes=2`";
+        assert!(writes.contains(command), "{writes}");
+    }
+
     #[test]
     fn a_section_says_where_linux_has_it_as_the_table_does() {
         for origin in &Table::get().origins {
@@ -172,20 +275,20 @@ mod tests {
 
     #[test]
     fn a_switch_and_a_value_are_explained_with_their_instructions() {
-        let table = Table::get();
-        let pti = explain(table, table.switch("pti").unwrap());
+        let (table, none) = (Table::get(), LabRuns::of(Vec::new()));
+        let pti = explain(table, table.switch("pti").unwrap(), &none);
         for words in
             ["# pti\n", "off, on, trampoline", "### pti=on", "Meltdown", "linux-6.1 (on)", "%rsp, %cr3"]
         {
             assert!(pti.contains(words), "{words}: {pti}");
         }
-        let smap = explain_setting(table, &Setting::new("smap", "on"));
+        let smap = explain_setting(table, &Setting::new("smap", "on"), &none);
         assert!(smap.starts_with("# smap=on\n") && smap.contains("clac"), "{smap}");
-        let smep = explain_setting(table, &Setting::new("smep", "on"));
+        let smep = explain_setting(table, &Setting::new("smep", "on"), &none);
         assert!(smep.contains("adds no instruction"), "{smep}");
-        let writes = explain_setting(table, &Setting::new("cr3-writes", "2"));
+        let writes = explain_setting(table, &Setting::new("cr3-writes", "2"), &none);
         assert!(writes.starts_with("# cr3-writes\n") && writes.contains("12 instructions"), "{writes}");
-        let gate = explain(table, table.switch("gate").unwrap());
+        let gate = explain(table, table.switch("gate").unwrap(), &none);
         assert!(gate.contains("no steps of a bill"), "{gate}");
     }
 

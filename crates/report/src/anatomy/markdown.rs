@@ -3,7 +3,7 @@
 use super::names::names;
 use super::parts::grid;
 use super::{beside, difference, words};
-use crate::markdown::escaped;
+use crate::escape::escaped;
 use attribution::anatomy::Document;
 
 pub(super) fn render(document: &Document) -> Vec<u8> {

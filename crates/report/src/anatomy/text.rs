@@ -5,8 +5,8 @@ use super::names::names;
 use super::parts::grid;
 use super::{beside, difference, words};
 use crate::Style;
-use crate::line::{Line, labelled, look, wrapped, written};
-use crate::text::{TEXT_COLUMN, after_blank, units_stay};
+use crate::line::{Line, look, wrapped, written};
+use crate::text::{after_blank, fact};
 use attribution::anatomy::Document;
 
 /// The least width that texts are made for. Other reports need more.
@@ -56,13 +56,6 @@ pub fn parts(document: &Document, style: &Style) -> Vec<u8> {
 
 pub(super) fn head(document: &Document, width: usize) -> Vec<Line> {
     words::head(document).into_iter().flat_map(|(label, text)| fact(label, &text, width)).collect()
-}
-
-fn fact(label: &str, text: &str, width: usize) -> Vec<Line> {
-    if text.is_empty() {
-        return Vec::new();
-    }
-    labelled(Line::new(look::FAINT, label), look::PLAIN, &units_stay(text), width, TEXT_COLUMN)
 }
 
 /// What differs, with signs that need no color.

@@ -2,7 +2,6 @@
 
 use crate::figure::{ABSENT, number};
 use attribution::anatomy::{Anatomy, Confidence, Document, Followed, Instruction, Part, PartCount, TIMER};
-use document::{Machine, Name};
 
 /// What a count is, and is not.
 pub(super) const COUNTED: &str = "instructions executed in an emulator, not times; a count ranks no cost (iretq, wrmsr and mov to CR3 count one \
@@ -43,23 +42,13 @@ pub(super) fn head(document: &Document) -> Vec<(&'static str, String)> {
     facts
 }
 
-fn machine(name: &Name<Machine>) -> &str {
-    match name {
-        Name::Known(Machine::Host) => "on this machine",
-        Name::Known(Machine::QemuTcg) => "in QEMU's emulation",
-        Name::Known(Machine::QemuKvm) => "in QEMU with KVM",
-        Name::Known(Machine::Bochs) => "in Bochs",
-        Name::Other(other) => other,
-    }
-}
-
 fn kernel(path: &Followed) -> String {
     let configuration = &path.configuration;
     format!(
         "Linux {}, {}; {}, CPU {}, seed {}",
         configuration.release,
         configuration.name(),
-        machine(&configuration.machine),
+        crate::machine::place(&configuration.machine),
         configuration.cpu,
         configuration.seed
     )

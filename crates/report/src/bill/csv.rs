@@ -1,7 +1,7 @@
 //! A bill as CSV: one line for bare, each step and the sums, then one for each part of a Linux and each configuration.
 
 use crate::Error;
-use crate::grid::{Column, Grid};
+use crate::grid::{Column, Grid, Named};
 use attribution::bill::{Bill, Figure, Line, MeasuredConfiguration, State, There, Unit};
 
 /// A line of any kind; a sum has nothing but a figure.
@@ -18,7 +18,7 @@ struct Record<'a> {
 }
 
 const FIGURES: [&str; 3] = ["alone", "in_company", "in_orders"];
-const OF_FIGURE: [(&str, fn(Figure) -> Option<f64>); 4] = [
+const OF_FIGURE: [Named<Figure>; 4] = [
     ("estimate", |one| Some(one.estimate)),
     ("low", |one| one.low),
     ("high", |one| one.high),
@@ -51,7 +51,7 @@ pub(super) fn render(bill: &Bill) -> Result<Vec<u8>, Error> {
         .for_each(FIGURES.iter().enumerate(), |records, (place, figure)| {
             records.for_each(OF_FIGURE, |records, (name, of)| {
                 let column = Column::number(format!("{figure}_{name}"));
-                records.column(column, move |record| record.figures[place].and_then(of))
+                records.column(column, move |record| record.figures[place].as_ref().and_then(of))
             })
         })
         .column(Column::number("share"), |record| record.step.and_then(|line| line.share))

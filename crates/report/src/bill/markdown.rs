@@ -3,7 +3,7 @@
 use super::table::{configurations, steps, there};
 use super::words;
 use crate::Style;
-use crate::markdown::escaped;
+use crate::escape::escaped;
 use attribution::bill::Bill;
 
 pub(super) fn render(bill: &Bill, style: &Style) -> Vec<u8> {

@@ -4,6 +4,7 @@ mod bars;
 mod csv;
 mod markdown;
 mod path;
+mod price;
 mod svg;
 mod table;
 mod text;
@@ -11,6 +12,8 @@ mod words;
 
 use crate::{Error, Format, Kind, Style, json};
 use attribution::bill::Bill;
+
+pub use price::price;
 
 /// A bill, in `format`. A verbose text or Markdown has every configuration that was measured.
 ///

@@ -68,15 +68,18 @@ fn figures<'a>(bill: &Bill, lines: &'a [Line], first: &str, headings: &[&str]) -
         .weight(|line| line.weight)
 }
 
+/// The share that a figure is of another.
+fn part(figure: Option<Figure>, of: Option<Figure>) -> Cell {
+    let of = of.map(|of| of.estimate).filter(|of| *of > 0.0);
+    share(figure.zip(of).map(|(figure, of)| figure.estimate / of)).into()
+}
+
 /// The steps between bare and the whole.
 pub(super) fn steps(bill: &Bill) -> Grid {
     let headings = ["alone", "in company", "in orders"];
     let has_orders = bill.orders > 0;
     let shown = if has_orders { &headings[..] } else { &headings[..2] };
-    let whole = bill.whole.map(|whole| whole.estimate).filter(|whole| *whole > 0.0);
-    let of_whole = |figure: Option<Figure>| {
-        share(figure.zip(whole).map(|(figure, whole)| figure.estimate / whole)).into()
-    };
+    let of_whole = |figure| part(figure, bill.whole);
     // With orders, shares are of these, and what steps are alone has none.
     let of_alone = |figure| if has_orders { "".into() } else { of_whole(figure) };
     let sum = |name: &str, figure, share: Cell| Line::new(Weight::Sum, name, figure, share);
@@ -103,11 +106,7 @@ pub(super) fn steps(bill: &Bill) -> Grid {
 
 /// What of a Linux's cost is explained.
 pub(super) fn there(bill: &Bill, there: &There) -> Grid {
-    let measured = there.measured.map(|figure| figure.estimate).filter(|measured| *measured > 0.0);
-    let of_measured = |figure: Option<Figure>| {
-        share(figure.zip(measured).map(|(figure, all)| figure.estimate / all)).into()
-    };
-    let line = |weight, name: &str, figure| Line::new(weight, name, figure, of_measured(figure));
+    let line = |weight, name: &str, figure| Line::new(weight, name, figure, part(figure, there.measured));
     let mut lines = vec![line(Weight::Sum, "measured there", there.measured).said(there.why.as_ref())];
     lines.extend(
         there.parts.iter().map(|part| {

@@ -4,8 +4,8 @@ use super::bars::bars;
 use super::table::{configurations, steps, there};
 use super::words;
 use crate::Style;
-use crate::line::{Line, labelled, look, wrapped, written};
-use crate::text::{TEXT_COLUMN, after_blank, units_stay};
+use crate::line::{Line, look, wrapped, written};
+use crate::text::{after_blank, fact};
 use attribution::bill::Bill;
 
 pub(super) fn render(bill: &Bill, style: &Style) -> Vec<u8> {
@@ -29,8 +29,4 @@ pub(super) fn render(bill: &Bill, style: &Style) -> Vec<u8> {
         lines.extend(configurations(bill).lines(width));
     }
     written(&lines, style)
-}
-
-fn fact(label: &str, text: &str, width: usize) -> Vec<Line> {
-    labelled(Line::new(look::FAINT, label), look::PLAIN, &units_stay(text), width, TEXT_COLUMN)
 }

@@ -4,7 +4,6 @@ use crate::figure::{ABSENT, number};
 use crate::head::PARTIAL;
 use crate::runs::short;
 use attribution::bill::{Bill, Figure, Line, State, There, Unit};
-use document::{Machine, Name};
 
 /// A verdict on a step is wrong in at most this part of bills.
 const WRONG: f64 = 0.05;
@@ -46,13 +45,7 @@ pub(super) fn head(bill: &Bill) -> Vec<(&'static str, String)> {
 }
 
 fn lab(bill: &Bill) -> String {
-    let machine = match &bill.place.machine {
-        Name::Known(Machine::Host) => "on this machine",
-        Name::Known(Machine::QemuTcg) => "in QEMU's emulation",
-        Name::Known(Machine::QemuKvm) => "in QEMU with KVM",
-        Name::Known(Machine::Bochs) => "in Bochs",
-        Name::Other(other) => other,
-    };
+    let machine = crate::machine::place(&bill.place.machine);
     let run = bill.run.as_deref().map(|id| format!(", run {}", short(id))).unwrap_or_default();
     let cpu = bill.cpu.as_deref().unwrap_or(ABSENT);
     format!("kentry's own kernel {machine}, CPU {cpu}; {}, kentry {}{run}", bill.started, bill.kentry)

@@ -5,9 +5,9 @@ use super::groups::{Group, Names, groups};
 use super::interval::{WrittenChange, in_unit};
 use super::more::more;
 use super::words::{self, in_percent};
+use crate::escape::{code, escaped};
 use crate::figure::number;
 use crate::grid::{Cell, Column, Grid, Items};
-use crate::markdown::{code, escaped};
 use crate::{Selection, Style};
 use compare::{Change, Comparison, Row, RowSide, Unit};
 

@@ -1,239 +1,111 @@
-//! The table of a text report: its columns, how wide they are, and the lines of a row.
+//! The table of a text report: its columns, and the lines of a row.
 
 use super::groups::{Group, Kind, Names};
 use super::interval::{WrittenChange, in_percent, in_unit};
 use super::words::outcomes;
 use crate::bar::change_bar;
-use crate::figure::{ABSENT, number};
+use crate::figure::number;
+use crate::grid::{self, Cell, Column, Fitted, Grid, fits_a_name, wide};
 use crate::line::{Line, look, wrapped};
-use crate::plain::plain;
-use compare::{Row, RowSide, Unit, Verdict};
-use unicode_width::UnicodeWidthStr;
-
-/// Columns of a bar.
-const BAR: std::ops::RangeInclusive<usize> = 6..=24;
+use compare::{Change, Row, RowSide, Unit, Verdict};
 
 /// The widest entry that operations are moved to the right for.
 const ALIGNED: usize = 20;
 
-/// Columns of the mark before a name, with the blank behind it.
+/// Columns of the mark before a name, with the blank behind it; and blanks behind an entry.
 const MARK: usize = 2;
+const BEHIND_ENTRY: usize = 2;
 
 /// What stands behind a text that goes on.
 const CUT: &str = " …";
 
+/// Where what became of a row goes on.
+const BELOW: usize = 6;
+
 /// Blanks between columns.
 const GAP: usize = 1;
 
-/// One column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Column {
-    Base,
-    New,
-    Change,
-    /// How far the change's interval reaches, or its ends.
-    Error,
-    Percent,
-    PercentError,
-    Bar,
+/// What is left out first on a narrow terminal. How sure a change is comes before its picture, which needs all figures beside it.
+const PERCENT_ERROR: u8 = 4;
+const NEW: u8 = 3;
+const BASE: u8 = 2;
+const ERROR: u8 = 1;
+
+/// Above columns that the legend explains.
+pub(super) const ERRORS: &str = "±";
+pub(super) const BARS: &str = "log";
+
+/// The unit of all figures; none where they differ.
+pub(super) fn unit(groups: &[Group]) -> Option<Unit> {
+    let changed = groups.iter().flat_map(|group| &group.rows).filter(|row| row.change.is_some());
+    let mut units = changed.filter_map(|row| row.unit);
+    let first = units.next()?;
+    units.all(|unit| unit == first).then_some(first)
 }
 
-/// From the richest table to the poorest: the first that fits is taken.
-const CHOICES: [&[Column]; 7] = {
-    use Column::{Bar, Base, Change, Error, New, Percent, PercentError};
-    [
-        &[Base, New, Change, Error, Percent, PercentError, Bar],
-        // How sure a change is comes before its picture.
-        &[Base, New, Change, Error, Percent, PercentError],
-        &[Base, New, Change, Error, Percent, Bar],
-        &[Base, New, Change, Error, Percent],
-        &[Base, Change, Error, Percent],
-        &[Change, Error, Percent],
-        &[Change, Percent],
-    ]
-};
-
-impl Column {
-    fn heading(self) -> &'static str {
-        match self {
-            Column::Base => "base",
-            Column::New => "new",
-            Column::Change => "change",
-            Column::Error | Column::PercentError => "±",
-            Column::Percent => "%",
-            Column::Bar => "log",
-        }
-    }
-
-    fn look(self) -> anstyle::Style {
-        match self {
-            Column::Change | Column::Percent => look::NAME,
-            Column::Bar => look::BAR,
-            Column::Error | Column::PercentError => look::FAINT,
-            Column::Base | Column::New => look::PLAIN,
-        }
-    }
+/// All rows, in the order of their groups, with room for the groups' headings.
+pub(super) fn grid(groups: &[Group], headings: &[String], names: &Names, width: usize) -> Grid {
+    let unit = unit(groups);
+    let of_group = groups.iter().map(|group| group.rows.iter().map(|row| (group.kind, *row)));
+    let rows: Vec<(Kind, &Row)> = of_group.flatten().collect();
+    let entries = rows.iter().map(|(_, row)| wide(&row.entry)).filter(|entry| *entry <= ALIGNED);
+    let entry = entries.max().unwrap_or(0);
+    let headings =
+        headings.iter().map(|heading| wide(heading)).filter(|heading| fits_a_name(*heading, width));
+    let marked = |(kind, row): &(Kind, &Row)| Cell::Marked {
+        mark: mark(*kind),
+        names: [row.entry.clone(), names.operation(row)],
+        second: MARK + entry.max(wide(&row.entry)) + BEHIND_ENTRY,
+    };
+    let number = |heading: &str| Column::number(heading).gap(GAP).look(look::FAINT);
+    let bold = |heading: &str| number(heading).look(look::NAME);
+    let plain = |heading: &str| number(heading).look(look::PLAIN);
+    let percent = |change: &Change| in_percent(change).map(|WrittenChange { change, .. }| change);
+    let percent_error = |change: &Change| in_percent(change).map(|WrittenChange { beside, .. }| beside);
+    Grid::of(&rows)
+        .column(Column::name("").least(headings.max().unwrap_or(0)), marked)
+        .column(plain("base").spare(BASE), |(_, row)| figure(row, |_| estimate(&row.base)))
+        .column(plain("new").spare(NEW), |(_, row)| figure(row, |_| estimate(&row.new)))
+        .column(bold("change"), |(_, row)| {
+            let unit = if unit.is_some() { "" } else { row.unit.map_or("", short) };
+            figure(row, |change| Some(format!("{}{unit}", in_unit(change).change)))
+        })
+        .column(number(ERRORS).spare(ERROR), |(_, row)| error(row, |change| Some(in_unit(change).beside)))
+        .column(bold("%"), |(_, row)| figure(row, percent))
+        .column(number(ERRORS).spare(PERCENT_ERROR), |(_, row)| error(row, percent_error))
+        .column(Column::bar(BARS).spare(NEW).gap(GAP).look(look::BAR), |(_, row)| {
+            let change = row.change.as_ref().and_then(|change| change.percent);
+            change.map_or_else(|| "".into(), |percent| Cell::Bar(percent, change_bar))
+        })
+        .grid()
 }
 
-/// The table of some groups.
-pub(super) struct Table<'a> {
-    names: &'a Names<'a>,
-    /// The unit of all figures; none where they differ.
-    unit: Option<Unit>,
-    width: usize,
-    /// Width of the entries, behind which the operations are aligned.
-    entry: usize,
-    /// Width of mark and name.
-    name: usize,
-    columns: Vec<(Column, usize)>,
+fn estimate(side: &Option<RowSide>) -> Option<String> {
+    side.as_ref().and_then(|side| side.estimate).map(number)
 }
 
-impl<'a> Table<'a> {
-    /// Of groups with these headings.
-    pub fn of(groups: &[Group], labels: &[String], names: &'a Names<'a>, width: usize) -> Table<'a> {
-        let rows: Vec<&Row> = groups.iter().flat_map(|group| &group.rows).copied().collect();
-        let units: Vec<Unit> =
-            rows.iter().filter(|row| row.change.is_some()).filter_map(|row| row.unit).collect();
-        let unit = units.first().copied().filter(|first| units.iter().all(|unit| unit == first));
-        let entries = rows.iter().map(|row| plain(&row.entry).width()).filter(|width| *width <= ALIGNED);
-        let entry = entries.max().unwrap_or(0);
-        let mut table = Table { names, unit, width, entry, name: 0, columns: Vec::new() };
-        let of_rows = rows.iter().map(|row| MARK + table.name(row).width());
-        let widths = of_rows.chain(labels.iter().map(|label| label.width()));
-        table.name = widths.filter(|name| *name <= width * 55 / 100).max().unwrap_or(0);
-        let choices = CHOICES.map(|columns| table.fitted(columns, &rows));
-        let fits = |columns: &&Vec<(Column, usize)>| table.needs(columns) <= width;
-        table.columns = choices.iter().find(fits).unwrap_or(&choices[CHOICES.len() - 1]).clone();
-        let spare = width.saturating_sub(table.needs(&table.columns));
-        if let Some((_, bar)) = table.columns.iter_mut().find(|(column, _)| *column == Column::Bar) {
-            *bar = (*bar + spare).min(*BAR.end());
-        }
-        table
-    }
+/// Nothing where words stand instead.
+fn figure(row: &Row, text: impl Fn(&Change) -> Option<String>) -> Cell {
+    row.change.as_ref().map_or_else(|| "".into(), |change| text(change).into())
+}
 
-    /// Columns with the width of their widest cell.
-    fn fitted(&self, columns: &[Column], rows: &[&Row]) -> Vec<(Column, usize)> {
-        let width = |column: Column| {
-            let changed = rows.iter().filter(|row| row.change.is_some());
-            let cells = changed.map(|row| self.cell(column, row, *BAR.start()).width()).max().unwrap_or(0);
-            let least = if column == Column::Bar { *BAR.start() } else { column.heading().width() };
-            cells.max(least)
-        };
-        columns.iter().map(|column| (*column, width(*column))).collect()
-    }
+/// What is counted has no interval.
+fn error(row: &Row, text: impl Fn(&Change) -> Option<String>) -> Cell {
+    if row.unit == Some(Unit::Instructions) { "".into() } else { figure(row, text) }
+}
 
-    fn needs(&self, columns: &[(Column, usize)]) -> usize {
-        self.name + columns.iter().map(|(_, width)| GAP + width).sum::<usize>()
+/// A row: mark, name, and its figures or what became of it; the latter whole, or on one line.
+pub(super) fn lines(table: &Fitted, cells: &grid::Row, row: &Row, is_whole: bool) -> Vec<Line> {
+    if row.change.is_some() {
+        return table.row(cells);
     }
-
-    pub fn has(&self, column: Column) -> bool {
-        self.columns.iter().any(|(had, _)| *had == column)
-    }
-
-    /// Whether a change has no percent.
-    pub fn lacks_percent(&self, rows: &[&Row]) -> bool {
-        let lacks = |row: &&Row| row.change.as_ref().is_some_and(|change| change.percent.is_none());
-        self.has(Column::Percent) && rows.iter().any(lacks)
-    }
-
-    /// The unit of all figures; none where they differ.
-    pub fn unit(&self) -> Option<Unit> {
-        self.unit
-    }
-
-    /// The entry, and behind it, aligned, the operation.
-    fn name(&self, row: &Row) -> String {
-        let (entry, operation) = (plain(&row.entry), plain(&self.names.operation(row)));
-        let gap = self.entry.saturating_sub(entry.width());
-        format!("{entry}{}  {operation}", " ".repeat(gap))
-    }
-
-    fn cell(&self, column: Column, row: &Row, width: usize) -> String {
-        let Some(change) = &row.change else { return ABSENT.to_owned() };
-        let estimate = |side: &Option<RowSide>| side.as_ref().and_then(|side| side.estimate).map(number);
-        let unit = if self.unit.is_some() { "" } else { row.unit.map_or("", short) };
-        let text = match column {
-            Column::Base => estimate(&row.base),
-            Column::New => estimate(&row.new),
-            Column::Change => Some(format!("{}{unit}", in_unit(change).change)),
-            // What is counted has no interval.
-            Column::Error | Column::PercentError if row.unit == Some(Unit::Instructions) => {
-                Some(String::new())
-            }
-            Column::Error => Some(in_unit(change).beside),
-            Column::Percent => in_percent(change).map(|WrittenChange { change, .. }| change),
-            Column::PercentError => in_percent(change).map(|WrittenChange { beside, .. }| beside),
-            Column::Bar => Some(change.percent.map(|percent| change_bar(percent, width)).unwrap_or_default()),
-        };
-        text.unwrap_or_else(|| ABSENT.to_owned())
-    }
-
-    /// What a group is called, and the columns' names.
-    pub fn heading(&self, label: &str, kind: Kind) -> Line {
-        let mut line = Line::new(look::HEADING, label);
-        // A heading that is too long stands alone; others have the columns' names.
-        if kind.has_change() && line.width() <= self.name {
-            line.blank_to(self.name);
-            for (column, width) in &self.columns {
-                line.blank(GAP);
-                if *column == Column::Bar {
-                    line.push(look::FAINT, column.heading());
-                } else {
-                    line.push_right(look::FAINT, column.heading(), *width);
-                }
-            }
-        }
-        line
-    }
-
-    /// A row: mark, name, and its figures or what became of it; the latter whole, or on one line.
-    pub fn row(&self, row: &Row, kind: Kind, is_whole: bool) -> Vec<Line> {
-        let (mark, look) = mark(kind);
-        let name = self.name(row);
-        let mut line = Line::new(look, mark);
-        line.blank(1);
-        let (mut lines, mut line) = if MARK + name.width() <= self.name {
-            line.push(look::PLAIN, &name);
-            line.blank_to(self.name);
-            (Vec::new(), line)
-        } else {
-            let mut next = Line::default();
-            next.blank_to(self.name);
-            (
-                wrapped(
-                    line,
-                    look::PLAIN,
-                    &format!("{} {}", row.entry, self.names.operation(row)),
-                    self.width,
-                    4,
-                ),
-                next,
-            )
-        };
-        if row.change.is_some() {
-            self.figures(&mut line, row);
-            lines.push(line);
-        } else {
-            line.blank(GAP);
-            // On one line, it leaves room for the mark that says so.
-            let width = if is_whole { self.width } else { self.width - CUT.width() };
-            let became = wrapped(line, look::PLAIN, &outcomes(row), width, 6);
-            lines.extend(if is_whole { became } else { cut(became) });
-        }
-        lines
-    }
-
-    fn figures(&self, line: &mut Line, row: &Row) {
-        for (column, width) in &self.columns {
-            line.blank(GAP);
-            let cell = self.cell(*column, row, *width);
-            if *column == Column::Bar {
-                line.push(column.look(), &cell);
-            } else {
-                line.push_right(column.look(), &cell, *width);
-            }
-        }
-    }
+    let (mut lines, mut line) = table.named(cells);
+    line.blank(GAP);
+    // On one line, it leaves room for the mark that says so.
+    let width = table.width - if is_whole { 0 } else { wide(CUT) };
+    let became = wrapped(line, look::PLAIN, &outcomes(row), width, BELOW);
+    lines.extend(if is_whole { became } else { cut(became) });
+    lines
 }
 
 /// The first of the lines, with a mark where there are more.

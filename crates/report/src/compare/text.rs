@@ -3,9 +3,10 @@
 use super::gate;
 use super::groups::{Group, Kind, Names, groups};
 use super::more::{self, more};
-use super::table::{Column, Table, short};
+use super::table::{self, BARS, ERRORS, short};
 use super::words;
 use crate::bar::CHANGES;
+use crate::grid::{self, Fitted};
 use crate::line::{Line, labelled, look, wrapped, written};
 use crate::text::{TEXT_COLUMN, after_blank, units_stay};
 use crate::{Selection, Style};
@@ -35,6 +36,12 @@ struct Shown<'a> {
     not_shown: Vec<(Kind, usize)>,
 }
 
+/// All rows as a table, in the order of the groups.
+struct Table<'a> {
+    fitted: Fitted<'a>,
+    rows: &'a [grid::Row],
+}
+
 /// Everything that the lines are made from.
 struct Screen<'a> {
     compared: &'a Comparison,
@@ -56,7 +63,8 @@ impl<'a> Screen<'a> {
 
     fn lines(&self) -> Vec<Line> {
         let labels: Vec<String> = self.groups.iter().map(|group| self.label(group)).collect();
-        let table = Table::of(&self.groups, &labels, &self.names, self.width);
+        let grid = table::grid(&self.groups, &labels, &self.names, self.width);
+        let table = Table { fitted: grid.fitted(self.width), rows: grid.rows() };
         let mut lines = self.head();
         lines.extend(self.partial());
         lines.extend(after_blank(self.confounders()));
@@ -165,15 +173,15 @@ impl<'a> Screen<'a> {
     /// what is closed on both sides is shown only if everything fits. Rows that leave a gate open are shown in any case.
     fn rows(&self, table: &Table, room: usize) -> Shown<'a> {
         let whole: Vec<Vec<Vec<Line>>> =
-            self.groups.iter().map(|group| self.group(table, group, true)).collect();
+            (0..self.groups.len()).map(|place| self.group(table, place, true)).collect();
         // Each group with its heading, and a blank line before the first.
         let lines_of = |rows: &Vec<Vec<Line>>| 1 + rows.iter().map(Vec::len).sum::<usize>();
         let fits = whole.iter().map(lines_of).sum::<usize>() < room;
         let must: Vec<&compare::Row> = more::open(self.compared);
         let mut shown = Shown { lines: Vec::new(), rows: Vec::new(), not_shown: Vec::new() };
-        for (group, rows) in self.groups.iter().zip(whole) {
+        for (number, (group, rows)) in self.groups.iter().zip(whole).enumerate() {
             let Shown { lines, rows: with_room, not_shown } = &mut shown;
-            let rows = if fits { rows } else { self.group(table, group, false) };
+            let rows = if fits { rows } else { self.group(table, number, false) };
             let most = match group.kind.verdict {
                 _ if fits => usize::MAX,
                 Verdict::Slower | Verdict::Faster => usize::MAX,
@@ -196,7 +204,7 @@ impl<'a> Screen<'a> {
             }
             if !own.is_empty() {
                 lines.extend(lines.is_empty().then(Line::default));
-                lines.push(table.heading(&self.label(group), group.kind));
+                lines.push(table.fitted.headed(&self.label(group), group.kind.has_change()));
                 lines.extend(own);
             }
             if left > 0 {
@@ -210,10 +218,11 @@ impl<'a> Screen<'a> {
         format!("{}: {}", words::kind(group.kind, self.compared), group.rows.len())
     }
 
-    /// The lines of each row: whole, or with what became of it on one line.
-    fn group(&self, table: &Table, group: &Group, is_whole: bool) -> Vec<Vec<Line>> {
-        let row = |row: &&compare::Row| {
-            let mut lines = table.row(row, group.kind, is_whole);
+    /// The lines of each row of a group: whole, or with what became of it on one line.
+    fn group(&self, table: &Table, place: usize, is_whole: bool) -> Vec<Vec<Line>> {
+        let before = self.groups[..place].iter().map(|group| group.rows.len()).sum();
+        let lines = |(row, cells): (&&compare::Row, &grid::Row)| {
+            let mut lines = table::lines(&table.fitted, cells, row, is_whole);
             let said = self.style.verbose.then(|| words::evidence(row)).flatten();
             let said = said.into_iter().chain(row.remarks.iter().filter(|_| self.is_whole()).cloned());
             for remark in said {
@@ -223,13 +232,14 @@ impl<'a> Screen<'a> {
             }
             lines
         };
-        group.rows.iter().map(row).collect()
+        self.groups[place].rows.iter().zip(&table.rows[before..]).map(lines).collect()
     }
 
     /// What the marks of the columns mean; only of those that there are.
     fn legend(&self, table: &Table) -> Vec<Line> {
         let mut items = Vec::new();
-        items.push(match table.unit() {
+        let unit = table::unit(&self.groups);
+        items.push(match unit {
             Some(Unit::Cycles) => "figures: core cycles.".to_owned(),
             Some(unit) => format!("figures: {}.", unit.name()),
             None => format!(
@@ -239,14 +249,14 @@ impl<'a> Screen<'a> {
                 short(Unit::Instructions)
             ),
         });
-        if table.has(Column::Error) && table.unit() != Some(Unit::Instructions) {
+        if table.fitted.has(ERRORS) && unit != Some(Unit::Instructions) {
             items.push(format!("±: {}.", words::confidence(self.compared)));
         }
-        let rows: Vec<&compare::Row> = self.groups.iter().flat_map(|group| &group.rows).copied().collect();
-        if table.lacks_percent(&rows) {
+        let mut changes = self.compared.rows.iter().filter_map(|row| row.change.as_ref());
+        if changes.any(|change| change.percent.is_none()) {
             items.push("-: no percent, because the base may cost nothing.".to_owned());
         }
-        if table.has(Column::Bar) {
+        if table.fitted.has(BARS) {
             items.push(format!("bars: {CHANGES}."));
         }
         wrapped(Line::default(), look::FAINT, &units_stay(&items.join(" ")), self.width, 0)

@@ -1,9 +1,11 @@
 //! What stands in the cells of a grid.
 
+use super::named::MARK_GAP;
+use super::text::wide;
 use crate::figure::ABSENT;
 
 /// What stands in a cell.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub(crate) enum Cell {
     /// Nothing is known: `-`, and in CSV nothing.
     Absent,
@@ -14,6 +16,14 @@ pub(crate) enum Cell {
     Names(Vec<String>),
     /// Words that stand out.
     Strong(String),
+    /// A sign with a look of its own, and two names. The second begins where that of other rows does, if there is room.
+    Marked {
+        mark: (&'static str, anstyle::Style),
+        names: [String; 2],
+        second: usize,
+    },
+    /// A bar for a number, drawn as long as there is room for it.
+    Bar(f64, fn(f64, usize) -> String),
     /// One behind the other.
     Several(Vec<Cell>),
 }
@@ -34,26 +44,13 @@ impl Cell {
             Cell::Absent => ABSENT.to_owned(),
             Cell::Text(text) | Cell::Number(text) | Cell::Strong(text) => text.clone(),
             Cell::Names(names) => names.join(between),
+            Cell::Marked { mark: (mark, _), names: [first, second], second: at } => {
+                let blanks = at.saturating_sub(wide(mark) + MARK_GAP + wide(first));
+                format!("{mark}{}{first}{}{second}", " ".repeat(MARK_GAP), " ".repeat(blanks))
+            }
+            Cell::Bar(..) => String::new(),
             Cell::Several(cells) => cells.iter().map(|cell| cell.words(between)).collect(),
         }
-    }
-}
-
-impl From<&str> for Cell {
-    fn from(text: &str) -> Cell {
-        Cell::Text(text.to_owned())
-    }
-}
-
-impl From<&String> for Cell {
-    fn from(text: &String) -> Cell {
-        Cell::Text(text.clone())
-    }
-}
-
-impl From<String> for Cell {
-    fn from(text: String) -> Cell {
-        Cell::Text(text)
     }
 }
 
@@ -63,15 +60,16 @@ impl<T: Into<Cell>> From<Option<T>> for Cell {
     }
 }
 
-macro_rules! numbers {
-    ($($number:ty)*) => {$(
-        impl From<$number> for Cell {
-            /// With every digit that it has.
-            fn from(number: $number) -> Cell {
-                Cell::Number(number.to_string())
+macro_rules! cells {
+    ($cell:ident of $($value:ty)*) => {$(
+        impl From<$value> for Cell {
+            /// A number with every digit that it has.
+            fn from(value: $value) -> Cell {
+                Cell::$cell(value.to_string())
             }
         }
     )*};
 }
 
-numbers!(f64 u8 u16 u32 u64 usize);
+cells!(Text of &str &String String);
+cells!(Number of f64 u8 u16 u32 u64 usize);

@@ -16,13 +16,26 @@ const FIFTHS: usize = 2;
 /// What is said in words where it has no room has a column of at most this part of the width.
 const PART_SAID: usize = 6;
 
+/// A name gets at most so many hundredths, or stands on lines of its own.
+const HUNDREDTHS: usize = 55;
+
+/// A bar gets at most so many columns.
+const MOST_BAR: usize = 24;
+
+/// Whether a text of so many columns may stand before a row's figures.
+pub(crate) fn fits_a_name(columns: usize, width: usize) -> bool {
+    columns <= width * HUNDREDTHS / 100
+}
+
 /// A table as far as it fits.
 pub(crate) struct Fitted<'a> {
     pub(super) grid: &'a Grid,
     /// The columns of the terminal.
-    pub(super) width: usize,
+    pub width: usize,
     /// The columns that are shown, from left to right.
     pub(super) shown: Vec<Shown<'a>>,
+    /// What is more spare than this is left out.
+    spare: u8,
 }
 
 #[derive(Clone, Copy)]
@@ -44,35 +57,39 @@ pub(super) struct Group<'a> {
 impl Grid {
     /// With the columns that there is room for; long texts get less than they need.
     pub fn fitted(&self, width: usize) -> Fitted<'_> {
+        let needs: Vec<usize> = (0..self.columns.len()).map(|place| self.needs(place, width)).collect();
         let most = self.columns.iter().map(|column| column.spare).max().unwrap_or(0);
-        let mut choices = (0..=most).rev().flat_map(|least| OVER.map(|over| (least, over)));
-        let fits = choices.find_map(|(least, over)| {
-            Some(self.with(least, over, width)).filter(|fitted| fitted.needs() <= width)
+        let has_over = self.columns.iter().any(|column| !column.over.is_empty());
+        let overs = if has_over { &OVER[..] } else { &OVER[..1] };
+        let mut choices = (0..=most).rev().flat_map(|spare| overs.iter().map(move |over| (spare, *over)));
+        let fits = choices.find_map(|(spare, over)| {
+            Some(self.with(spare, over, width, &needs)).filter(|fitted| fitted.needs() <= width)
         });
-        let mut fitted = fits.unwrap_or_else(|| self.with(0, OVER[2], width));
+        let mut fitted = fits.unwrap_or_else(|| self.with(0, OVER[2], width, &needs));
         fitted.narrow();
-        fitted.show_what_could_be_said();
-        fitted.grow();
+        fitted.give_the_last_room(&needs);
+        fitted.grow(&needs);
         fitted
     }
 
     /// Without the columns that are more spare than this.
-    fn with(&self, least: u8, over: usize, width: usize) -> Fitted<'_> {
-        let is_shown = |column: &Column| column.spare <= least && !column.or_said;
+    fn with(&self, spare: u8, over: usize, width: usize, needs: &[usize]) -> Fitted<'_> {
+        let is_shown = |column: &Column| column.spare <= spare && !column.is_last;
         let columns = self.columns_of(Writer::Text).filter(|(_, column)| is_shown(column));
         let shown = columns.map(|(place, column)| {
             let most = if column.kind == Kind::Text { width * FIFTHS / 5 } else { usize::MAX };
-            Shown { place, column, width: self.needs(place).min(most) }
+            Shown { place, column, width: needs[place].min(most) }
         });
-        let mut fitted = Fitted { grid: self, width, shown: shown.collect() };
+        let mut fitted = Fitted { grid: self, width, shown: shown.collect(), spare };
         fitted.widen(over);
         fitted
     }
 
     /// The width of what stands in a column.
-    fn needs(&self, place: usize) -> usize {
-        let Column { heading, least, .. } = &self.columns[place];
+    fn needs(&self, place: usize, width: usize) -> usize {
+        let Column { heading, least, kind, .. } = &self.columns[place];
         let cells = self.rows.iter().map(|row| wide(&row.cells[place].words(" ")));
+        let cells = cells.filter(|cell| *kind != Kind::Name || fits_a_name(*cell, width));
         cells.max().unwrap_or(0).max(wide(heading)).max(*least)
     }
 }
@@ -135,26 +152,40 @@ impl Fitted<'_> {
         }
     }
 
-    /// Shows columns whose cells would otherwise be said in words, if there is room for them and the gap before the words.
-    fn show_what_could_be_said(&mut self) {
-        for (place, column) in self.grid.columns_of(Writer::Text).filter(|(_, column)| column.or_said) {
-            let width = self.grid.needs(place).min(self.width / PART_SAID);
-            if self.end() + GAP + width + GAP <= self.width {
+    /// Shows the columns that come behind all others, as far as there is room for them; for what could be said in words, with the gap
+    /// before these.
+    fn give_the_last_room(&mut self, needs: &[usize]) {
+        let grid = self.grid;
+        for (place, column) in grid.columns_of(Writer::Text).filter(|(_, column)| column.is_last) {
+            let most = if column.or_said { self.width / PART_SAID } else { usize::MAX };
+            let (width, behind) = (needs[place].min(most), if column.or_said { GAP } else { 0 });
+            let before = column.gap.unwrap_or(GAP);
+            if column.spare <= self.spare && self.end() + before + width + behind <= self.width {
                 self.shown.push(Shown { place, column, width });
             }
         }
     }
 
-    /// Gives texts what is left, as far as they need it; but where words follow, it is theirs.
-    fn grow(&mut self) {
+    /// Gives texts what is left, as far as they need it, and bars; but where words follow, it is theirs.
+    fn grow(&mut self, needs: &[usize]) {
         if self.grid.words.as_ref().is_some_and(|words| words.below.is_some()) {
             return;
         }
         let mut room = self.width.saturating_sub(self.end());
-        for shown in self.shown.iter_mut().filter(|shown| shown.column.kind == Kind::Text) {
-            let more = self.grid.needs(shown.place).saturating_sub(shown.width).min(room);
+        for shown in &mut self.shown {
+            let most = match shown.column.kind {
+                Kind::Text => needs[shown.place],
+                Kind::Bar => MOST_BAR,
+                Kind::Word | Kind::Number | Kind::Name => 0,
+            };
+            let more = most.saturating_sub(shown.width).min(room);
             (shown.width, room) = (shown.width + more, room - more);
         }
+    }
+
+    /// Whether a column with this heading is shown.
+    pub fn has(&self, heading: &str) -> bool {
+        self.shown.iter().any(|shown| shown.column.heading == heading)
     }
 }
 

@@ -1,8 +1,8 @@
 //! A grid as a table of GitHub's Markdown.
 
 use super::{Cell, Column, Grid, Kind, Row, Weight, Writer};
+use crate::escape::{code, escaped};
 use crate::figure::ABSENT;
-use crate::markdown::{code, escaped};
 
 impl Grid {
     pub fn markdown(&self) -> String {
@@ -47,6 +47,8 @@ fn written(cell: &Cell) -> String {
         Cell::Number(text) => text.clone(),
         Cell::Names(names) => names.iter().map(|name| code(name)).collect::<Vec<_>>().join(" "),
         Cell::Strong(text) => format!("**{}**", escaped(text)),
+        Cell::Marked { names, .. } => escaped(&names.join(" ")),
+        Cell::Bar(..) => String::new(),
         Cell::Several(cells) => cells.iter().map(written).collect(),
     }
 }

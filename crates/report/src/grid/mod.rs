@@ -5,10 +5,11 @@ mod cell;
 mod csv;
 mod fit;
 mod markdown;
+mod named;
 mod text;
 
 pub(crate) use cell::Cell;
-pub(crate) use fit::GAP;
+pub(crate) use fit::{Fitted, GAP, fits_a_name};
 pub(crate) use text::wide;
 
 use crate::line::look;
@@ -22,17 +23,25 @@ pub(crate) enum Writer {
 }
 
 /// How the cells of a column stand in a terminal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Kind {
     /// At the left; what is too long is broken.
+    #[default]
     Text,
     /// At the left, whole.
     Word,
     /// At the right, whole.
     Number,
+    /// At the left; what is too long stands on lines of its own.
+    Name,
+    /// As long as there is room for it.
+    Bar,
 }
 
-#[derive(Debug, Clone)]
+/// A bar gets at least so many columns.
+const LEAST_BAR: usize = 6;
+
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Column {
     heading: String,
     /// What stands over its heading, and over that of its neighbours that have the same; empty where nothing does.
@@ -48,6 +57,8 @@ pub(crate) struct Column {
     only: Option<Writer>,
     /// Where a terminal has no room, columns of the greatest number are left out first; those of 0 never.
     spare: u8,
+    /// Whether it gets room behind all others that are as spare.
+    is_last: bool,
     /// Whether its cells are said among the words behind the row where there is no room for them.
     or_said: bool,
     /// Blanks before it, if not as usual.
@@ -60,20 +71,7 @@ pub(crate) struct Column {
 
 impl Column {
     fn new(heading: impl Into<String>, kind: Kind) -> Column {
-        Column {
-            heading: heading.into(),
-            over: String::new(),
-            is_over_left: false,
-            alone: None,
-            key: None,
-            kind,
-            only: None,
-            spare: 0,
-            or_said: false,
-            gap: None,
-            least: 0,
-            look: None,
-        }
+        Column { heading: heading.into(), kind, ..Column::default() }
     }
 
     pub fn text(heading: impl Into<String>) -> Column {
@@ -86,6 +84,15 @@ impl Column {
 
     pub fn number(heading: impl Into<String>) -> Column {
         Column::new(heading, Kind::Number)
+    }
+
+    /// The first column, which is also as wide as its heading.
+    pub fn name(heading: impl Into<String>) -> Column {
+        Column::new(heading, Kind::Name)
+    }
+
+    pub fn bar(heading: impl Into<String>) -> Column {
+        Column { is_last: true, least: LEAST_BAR, ..Column::new(heading, Kind::Bar) }
     }
 
     pub fn over(self, over: &str) -> Column {
@@ -113,7 +120,7 @@ impl Column {
     }
 
     pub fn or_said(self) -> Column {
-        Column { or_said: true, ..self }
+        Column { or_said: true, is_last: true, ..self }
     }
 
     pub fn gap(self, gap: usize) -> Column {
@@ -185,6 +192,9 @@ pub(crate) struct Grid {
     rows: Vec<Row>,
     words: Option<Words>,
 }
+
+/// What a column is called, and what of an item stands in it.
+pub(crate) type Named<T, V = f64> = (&'static str, fn(&T) -> Option<V>);
 
 /// A table of items, of which each is a row.
 pub(crate) struct Items<'a, T> {

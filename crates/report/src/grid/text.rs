@@ -28,10 +28,10 @@ enum Head {
 }
 
 impl Shown<'_> {
-    fn push(&self, line: &mut Line, look: anstyle::Style, text: &str) {
+    pub fn push(&self, line: &mut Line, look: anstyle::Style, text: &str) {
         match self.column.kind {
             Kind::Number => line.push_right(look, text, self.width),
-            Kind::Text | Kind::Word => line.push(look, text),
+            Kind::Text | Kind::Word | Kind::Name | Kind::Bar => line.push(look, text),
         }
     }
 }
@@ -108,6 +108,9 @@ impl Fitted<'_> {
 
     /// A row. A text that is longer than its column is broken; behind the first, the other cells stand beside its last line.
     pub fn row(&self, row: &Row) -> Vec<Line> {
+        if self.shown.first().is_some_and(|first| first.column.kind == Kind::Name) {
+            return self.row_of_name(row);
+        }
         let texts: Vec<Vec<String>> = self.shown.iter().map(|shown| shown_of(row, shown)).collect();
         let name = self.shown.iter().position(|shown| shown.column.kind == Kind::Text).unwrap_or(0);
         let below = texts.get(name).map_or(0, |lines| lines.len().saturating_sub(1));
@@ -171,7 +174,7 @@ fn shown_of(row: &Row, shown: &Shown) -> Vec<String> {
     match shown.column.kind {
         _ if shown.column.or_said && wide(&text) > shown.width => Vec::new(),
         Kind::Text => broken(&text, shown.width),
-        Kind::Word | Kind::Number => vec![text],
+        Kind::Word | Kind::Number | Kind::Name | Kind::Bar => vec![text],
     }
 }
 

@@ -2,13 +2,25 @@
 //! change that the author found.
 
 use crate::Error;
-use crate::grid::{Column, Grid};
-use compare::published::{Compared, Figure, GuestFigure, InGuests, Reproduction};
+use crate::grid::{Column, Grid, Named};
+use compare::published::{Compared, Figure, GuestFigure, InGuests, Measured, Reproduction};
+use std::borrow::Cow;
 
 const WAYS: [&str; 3] = ["loop", "single", KENTRY];
 
 /// In guests kentry's own way is the only one.
 const KENTRY: &str = "kentry";
+
+const OF_WAY: [Named<Measured>; 5] = [
+    ("value", |one| one.value),
+    ("ci_low", |one| one.ci_low),
+    ("ci_high", |one| one.ci_high),
+    ("to_published", |one| one.to_published),
+    ("to_base", |one| one.to_base),
+];
+
+/// What came out in a way, and its unit.
+type OfWay<'a> = (Option<&'static str>, Option<Cow<'a, Measured>>);
 
 /// A line of any kind.
 #[derive(Default)]
@@ -22,21 +34,10 @@ struct Record<'a> {
     published: Option<f64>,
     published_to_base: Option<f64>,
     /// In the order of [`WAYS`].
-    ways: [OfWay; WAYS.len()],
+    ways: [OfWay<'a>; WAYS.len()],
     reason: Option<&'a String>,
     remark: Option<&'a String>,
     disturbed: Option<bool>,
-}
-
-/// What came out in one way.
-#[derive(Default, Clone, Copy)]
-struct OfWay {
-    unit: Option<&'static str>,
-    value: Option<f64>,
-    ci_low: Option<f64>,
-    ci_high: Option<f64>,
-    to_published: Option<f64>,
-    to_base: Option<f64>,
 }
 
 pub(crate) fn render(reproduction: &Reproduction) -> Result<Vec<u8>, Error> {
@@ -59,14 +60,11 @@ pub(crate) fn render(reproduction: &Reproduction) -> Result<Vec<u8>, Error> {
         .column(Column::number("published"), |record| record.published)
         .column(Column::number("published_to_base"), |record| record.published_to_base)
         .for_each(WAYS.iter().enumerate(), |records, (place, way)| {
-            let of = |name: &str| format!("{way}_{name}");
-            records
-                .column(Column::text(of("unit")), |record| record.ways[place].unit)
-                .column(Column::number(of("value")), |record| record.ways[place].value)
-                .column(Column::number(of("ci_low")), |record| record.ways[place].ci_low)
-                .column(Column::number(of("ci_high")), |record| record.ways[place].ci_high)
-                .column(Column::number(of("to_published")), |record| record.ways[place].to_published)
-                .column(Column::number(of("to_base")), |record| record.ways[place].to_base)
+            let units = records.column(Column::text(format!("{way}_unit")), |record| record.ways[place].0);
+            units.for_each(OF_WAY, |records, (name, of)| {
+                let column = Column::number(format!("{way}_{name}"));
+                records.column(column, |record| record.ways[place].1.as_deref().and_then(of))
+            })
         })
         .column(Column::text("reason"), |record| record.reason)
         .column(Column::text("remark"), |record| record.remark)
@@ -78,15 +76,7 @@ pub(crate) fn render(reproduction: &Reproduction) -> Result<Vec<u8>, Error> {
 fn of_figure<'a>(reproduction: &Reproduction, figure: &'a Figure) -> Record<'a> {
     let way = |way: &str| {
         let unit = reproduction.ways.iter().find(|known| known.name == way).map(|known| known.unit.name());
-        let measured = figure.measured.iter().find(|measured| measured.way == way);
-        measured.map_or(OfWay { unit, ..OfWay::default() }, |one| OfWay {
-            unit,
-            value: one.value,
-            ci_low: one.ci_low,
-            ci_high: one.ci_high,
-            to_published: one.to_published,
-            to_base: one.to_base,
-        })
+        (unit, figure.measured.iter().find(|measured| measured.way == way).map(Cow::Borrowed))
     };
     Record {
         place: "linux",
@@ -104,8 +94,14 @@ fn of_figure<'a>(reproduction: &Reproduction, figure: &'a Figure) -> Record<'a> 
     }
 }
 
-fn by_kentry(found: OfWay) -> [OfWay; WAYS.len()] {
-    WAYS.map(|way| if way == KENTRY { found } else { OfWay::default() })
+/// Measured in kentry's way alone.
+fn by_kentry<'a>(
+    unit: &'static str,
+    [value, ci_low, ci_high, to_base]: [Option<f64>; 4],
+) -> [OfWay<'a>; WAYS.len()] {
+    let (way, to_published, coarse, disturbed) = (KENTRY, None, false, false);
+    let found = Measured { way, value, ci_low, ci_high, to_published, to_base, coarse, disturbed };
+    [(None, None), (None, None), (Some(unit), Some(Cow::Owned(found)))]
 }
 
 fn of_guest<'a>(
@@ -113,8 +109,6 @@ fn of_guest<'a>(
     (place, found): (&'static str, &InGuests),
     figure: &'a GuestFigure,
 ) -> Record<'a> {
-    let GuestFigure { value, ci_low, ci_high, to_base, .. } = *figure;
-    let unit = Some(found.unit.name());
     Record {
         place,
         column: &figure.column,
@@ -122,7 +116,7 @@ fn of_guest<'a>(
         entry: Some(&figure.entry),
         operation: Some(&figure.operation),
         unit: reproduction.unit.name(),
-        ways: by_kentry(OfWay { unit, value, ci_low, ci_high, to_published: None, to_base }),
+        ways: by_kentry(found.unit.name(), [figure.value, figure.ci_low, figure.ci_high, figure.to_base]),
         reason: figure.reason.as_ref(),
         ..Record::default()
     }
@@ -131,13 +125,12 @@ fn of_guest<'a>(
 /// A change as a part: -0.17 for 17 % less.
 fn of_change(change: &Compared) -> Record<'_> {
     const PART: &str = "part";
-    let Compared { here: value, low: ci_low, high: ci_high, .. } = *change;
     Record {
         place: "change",
         row: &change.name,
         unit: PART,
         published: Some(change.published),
-        ways: by_kentry(OfWay { unit: Some(PART), value, ci_low, ci_high, ..OfWay::default() }),
+        ways: by_kentry(PART, [change.here, change.low, change.high, None]),
         reason: change.reason.as_ref(),
         ..Record::default()
     }

@@ -2,7 +2,7 @@
 
 use super::table::{change_words, changes, elsewhere, figures};
 use super::{head, missing, remarks};
-use crate::markdown::escaped;
+use crate::escape::escaped;
 use ::table::Kernel;
 use compare::published::{Figure, Reproduction};
 

@@ -1,7 +1,7 @@
 //! The tables of a reproduction, for text and Markdown alike.
 
 use crate::figure::{ABSENT, multiple, number};
-use crate::grid::{Column, Grid, Items};
+use crate::grid::{Column, Grid};
 use ::table::Kernel;
 use compare::published::{Compared, Figure, GuestFigure, GuestUnit, InGuests, Measured, Reproduction, Unit};
 
@@ -16,20 +16,15 @@ const NEVER: u8 = 0;
 const BETWEEN_PARTS: usize = 3;
 const BETWEEN: usize = 1;
 
-/// A part of the table: a heading over all of its columns, and how spare it is.
-struct Part {
-    over: String,
-    spare: u8,
+/// A column of numbers in a part of the table, under what stands over that; in Markdown with what it is of.
+fn column(is_first: bool, name: &str, (over, of): (&str, &str), spare: u8) -> Column {
+    let gap = if is_first { BETWEEN_PARTS } else { BETWEEN };
+    Column::number(name).over_left(over).alone(format!("{name}, {of}")).spare(spare).gap(gap)
 }
 
-impl Part {
-    /// One of its columns of numbers; in Markdown with this behind its name.
-    fn column(&self, is_first: bool, name: &str, of: &str) -> Column {
-        let gap = if is_first { BETWEEN_PARTS } else { BETWEEN };
-        let column = Column::number(name).over_left(&self.over).spare(self.spare).gap(gap);
-        column.alone(format!("{name}, {of}"))
-    }
-}
+/// Above what was published, and over what is a multiple of it.
+const PUBLISHED: &str = "publ.";
+const OF_PUBLISHED: &str = "× published";
 
 /// Some figures: what was published and what came out here, as far as there is anything in a column; how sure kentry's costs are, if that
 /// was asked for. The first column has room for a title.
@@ -43,62 +38,39 @@ pub(crate) fn figures(
     let measured = |known: fn(&Measured) -> Option<f64>| {
         any(&|figure: &Figure| figure.measured.iter().any(|measured| known(measured).is_some()))
     };
-    let before = |column: Column| column.gap(BETWEEN_PARTS);
-    let here = any(&|figure| figure.entry.is_some()).then(|| before(Column::word("here").spare(ENTRY)));
-    let interval = has_interval && measured(|one| one.ci_high);
-    let named = Grid::of(figures)
+    let part = |column: Column, is_there: bool| is_there.then(|| column.gap(BETWEEN_PARTS));
+    let here = part(Column::word("here").spare(ENTRY), any(&|figure| figure.entry.is_some()));
+    let interval = part(Column::number("95 %"), has_interval && measured(|one| one.ci_high));
+    let ways =
+        |is_there: bool| if is_there { compared(reproduction) } else { Vec::new() }.into_iter().enumerate();
+    let name = |way: usize| reproduction.ways[way].name;
+    let of = |figure: &Figure, way: usize, known: fn(&Measured) -> Option<f64>| {
+        figure.measured.get(way).and_then(known)
+    };
+    let has_base = any(&|figure| figure.published_to_base.is_some());
+    let base = format!("× {}", reproduction.base.as_deref().unwrap_or(ABSENT));
+    let published = |over, spare| column(true, PUBLISHED, over, spare);
+    Grid::of(figures)
         .column(Column::text("").least(title), |figure| &figure.row)
-        .maybe(here, |figure| figure.entry.as_ref());
-    let costs = costs(reproduction, named)
-        .maybe(interval.then(|| before(Column::number("95 %"))), |figure| {
-            figure.measured.last().and_then(half_width)
-        });
-    let to_published = Part { over: "× published".into(), spare: TO_PUBLISHED };
-    let ways = if measured(|one| one.to_published) { compared(reproduction) } else { Vec::new() };
-    let to_published = ratios(costs, reproduction, &to_published, &ways, |one| one.to_published);
-    if !any(&|figure| figure.published_to_base.is_some()) {
-        return to_published.grid();
-    }
-    let to_base =
-        Part { over: format!("× {}", reproduction.base.as_deref().unwrap_or(ABSENT)), spare: TO_BASE };
-    let published = to_published.column(to_base.column(true, PUBLISHED, &to_base.over), |figure| {
-        figure.published_to_base.map(multiple)
-    });
-    ratios(published, reproduction, &to_base, &compared(reproduction), |one| one.to_base).grid()
-}
-
-/// Above what was published.
-const PUBLISHED: &str = "publ.";
-
-type Figures<'a, 'f> = Items<'a, &'f Figure>;
-
-/// Published, then in each way.
-fn costs<'a, 'f>(reproduction: &Reproduction, figures: Figures<'a, 'f>) -> Figures<'a, 'f> {
-    let part = Part { over: unit(reproduction).into(), spare: NEVER };
-    let published = part.column(true, PUBLISHED, reproduction.unit.name());
-    figures.column(published, |figure| figure.published).for_each(
-        reproduction.ways.iter().enumerate(),
-        |figures, (place, way)| {
-            figures.column(part.column(false, way.name, way.unit.name()), |figure| {
-                figure.measured.get(place).and_then(|one| one.value).map(number)
-            })
-        },
-    )
-}
-
-/// A column of multiples for each of the ways.
-fn ratios<'a, 'f>(
-    figures: Figures<'a, 'f>,
-    reproduction: &Reproduction,
-    part: &Part,
-    ways: &[usize],
-    known: fn(&Measured) -> Option<f64>,
-) -> Figures<'a, 'f> {
-    let is_first = |number: usize| number == 0 && part.spare == TO_PUBLISHED;
-    figures.for_each(ways.iter().enumerate(), |figures, (number, place)| {
-        let column = part.column(is_first(number), reproduction.ways[*place].name, &part.over);
-        figures.column(column, |figure| figure.measured.get(*place).and_then(known).map(multiple))
-    })
+        .maybe(here, |figure| figure.entry.as_ref())
+        .column(published((unit(reproduction), reproduction.unit.name()), NEVER), |figure| figure.published)
+        .for_each(reproduction.ways.iter().enumerate(), |figures, (place, way)| {
+            let column = column(false, way.name, (unit(reproduction), way.unit.name()), NEVER);
+            figures.column(column, |figure| of(figure, place, |one| one.value).map(number))
+        })
+        .maybe(interval, |figure| figure.measured.last().and_then(half_width))
+        .for_each(ways(measured(|one| one.to_published)), |figures, (number, way)| {
+            let column = column(number == 0, name(way), (OF_PUBLISHED, OF_PUBLISHED), TO_PUBLISHED);
+            figures.column(column, |figure| of(figure, way, |one| one.to_published).map(multiple))
+        })
+        .maybe(has_base.then(|| published((&base, &base), TO_BASE)), |figure| {
+            figure.published_to_base.map(multiple)
+        })
+        .for_each(ways(has_base), |figures, (_, way)| {
+            let column = column(false, name(way), (&base, &base), TO_BASE);
+            figures.column(column, |figure| of(figure, way, |one| one.to_base).map(multiple))
+        })
+        .grid()
 }
 
 /// The unit of all costs, where they have the same; the head tells that of each way.

@@ -1,4 +1,8 @@
 //! Columns of the table of a report: which there are, how wide they are, and what stands in them.
+//!
+//! It is no `grid`: a cost and its interval are two columns below one name, which is the unit of each group; gaps become narrower before a
+//! column is left out, and details are shown all or not at all; titles, reasons and remarks stand between rows. A grid would need a switch for
+//! each of these, which no other table has.
 
 use super::names::NameColumn;
 use super::suffix;

@@ -1,7 +1,9 @@
 //! Several configurations side by side: a line for each operation, a column for each configuration of the lab's switches,
-//! or for each kind of core.
+//! or for each kind of core. It is no `grid`, as the other table of a run is none (`columns`): all of its columns are as wide as the widest,
+//! are called by letters where their names are too long, and are either all shown or none.
 
 use super::columns::place_look;
+use super::configurations::{Configuration, closed_for_one_reason, letter};
 use super::names::NameColumn;
 use super::rows::word_look;
 use super::{Report, after_blank, suffix};
@@ -30,16 +32,6 @@ pub(super) struct Matrix<'a> {
     /// Width of the word that says where a row is served; none in the lab, whose kernel serves all but a few.
     place: usize,
     figure: usize,
-}
-
-/// One column.
-struct Configuration {
-    /// `pcid=off pti=on`
-    label: String,
-    /// What stands above its figures: the label, or a letter where labels are too long.
-    heading: String,
-    /// Why none of its rows has a figure, where all have the same reason.
-    closed: Option<String>,
 }
 
 /// The rows of an operation.
@@ -260,32 +252,6 @@ impl Report<'_> {
     }
 }
 
-/// `A` to `Z`, then `A1`, `B1`, …
-fn letter(index: usize) -> String {
-    let letter = char::from(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"[index % 26]);
-    match index / 26 {
-        0 => letter.to_string(),
-        round => format!("{letter}{round}"),
-    }
-}
-
-/// `unsupported: this CPU has no PCID`, if no row has a figure and all that have no other reason have this one.
-fn closed_for_one_reason<'a>(rows: impl Iterator<Item = &'a &'a Row>) -> Option<String> {
-    let mut reason: Option<(&Row, usize)> = None;
-    for row in rows {
-        if row.outcome == Outcome::Ok {
-            return None;
-        }
-        match &mut reason {
-            None => reason = Some((row, 1)),
-            Some((first, count)) => *count += usize::from(first.reason == row.reason),
-        }
-    }
-    let (row, count) = reason?;
-    let words = row.reason.as_deref().unwrap_or(ABSENT);
-    (count > 1).then(|| format!("{}: {words}", row.outcome.name()))
-}
-
 /// With one block for each entry (on the first screen: for each of its operations), of all configurations.
 fn joined<'a>(group: &Group<'a>) -> Group<'a> {
     let mut blocks: Vec<Block<'a>> = Vec::new();
@@ -315,14 +281,5 @@ fn name_of<'a>(block: &Block<'a>, group: &Group, is_only: bool, operation: &'a s
         NameColumn::single(block.entry, group.single, operation)
     } else {
         NameColumn::named(operation)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn letters_do_not_run_out() {
-        let letters: Vec<String> = [0, 25, 26, 53].into_iter().map(super::letter).collect();
-        assert_eq!(letters, ["A", "Z", "A1", "B2"]);
     }
 }

@@ -1,6 +1,7 @@
 //! The report for a terminal.
 
 mod columns;
+mod configurations;
 mod curve;
 mod legend;
 mod matrix;
@@ -155,6 +156,14 @@ impl Block<'_> {
     fn shown(&self) -> &[&Row] {
         if self.closed().is_some() { &[] } else { &self.rows }
     }
+}
+
+/// A text behind what it is about; nothing where there is none.
+pub(crate) fn fact(label: &str, text: &str, width: usize) -> Vec<Line> {
+    if text.is_empty() {
+        return Vec::new();
+    }
+    labelled(Line::new(look::FAINT, label), look::PLAIN, &units_stay(text), width, TEXT_COLUMN)
 }
 
 /// Lines set off by a blank one, if there are any.

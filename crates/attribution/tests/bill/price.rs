@@ -1,0 +1,57 @@
+//! What any run of the lab tells of a setting.
+
+use crate::common::{counted, processor, question};
+use attribution::bill::{Configuration, Plan, Price, Unit};
+use std::collections::BTreeSet;
+use table::{Setting, Table};
+
+const STEPS: [&str; 6] =
+    ["smap=on", "pti=trampoline", "pti=on", "copy-frame=on", "stack=frame", "clear-registers=on"];
+
+/// More with each step, and one less where there are many.
+fn cost(configuration: &Configuration) -> f64 {
+    let steps = configuration.steps.iter().map(|place| (1 << place) as f64).sum::<f64>();
+    20.0 + steps - f64::from(u8::from(configuration.steps.len() > 3))
+}
+
+#[test]
+fn of_the_run_of_a_bill_it_is_what_the_bill_says_of_the_step() {
+    let table = Table::get();
+    let plan = Plan::new(table, question(&STEPS, 0), processor(true)).unwrap();
+    let rows: Vec<_> = plan.configurations.iter().map(|one| (one, cost(one))).collect();
+    let document = counted(&plan.question, &rows);
+    let bill = plan.bill(&document, None);
+    assert_eq!(bill.lines.len(), STEPS.len());
+    for line in &bill.lines {
+        let setting = Setting::new(&line.step.switch, &line.step.value);
+        let price = Price::of(table, &document, &setting).unwrap();
+        assert_eq!(price.alone, line.alone, "{setting}");
+        assert_eq!(price.in_company.map(|(figure, _)| figure), line.in_company, "{setting}");
+        assert_eq!(
+            price.base,
+            (line.step.base == "trampoline").then(|| "trampoline".to_owned()),
+            "{setting}"
+        );
+        assert_eq!((price.unit, price.entry.as_str()), (Unit::Instructions, "syscall-x86_64"));
+    }
+}
+
+#[test]
+fn a_run_that_is_no_bill_tells_it_beside_what_it_has() {
+    let table = Table::get();
+    let question = question(&["pti=on"], 0);
+    let with = |settings: &[Setting]| Configuration {
+        operation: question.operation.clone(),
+        steps: BTreeSet::new(),
+        values: table.with(settings),
+    };
+    let [smap, frame, pti] =
+        [("smap", "on"), ("stack", "frame"), ("pti", "on")].map(|(name, value)| Setting::new(name, value));
+    let base = with(&[smap.clone(), frame.clone()]);
+    let more = with(&[smap.clone(), frame, pti.clone()]);
+    let document = counted(&question, &[(&base, 30.0), (&more, 34.0)]);
+    let price = Price::of(table, &document, &pti).unwrap();
+    let (figure, others) = price.in_company.unwrap();
+    assert_eq!((figure.estimate, others, price.alone, price.base), (4.0, 2, None, None));
+    assert_eq!(Price::of(table, &document, &smap), None, "nothing differs in it alone");
+}
