@@ -326,7 +326,8 @@ static void check_instruction(const struct request *request)
 			wrong(low, 1, UINT32_MAX);
 		break;
 	case ENTRY_RDRAND:
-		check_rdrand(registers_after[0][REGISTER_FLAGS] & RFLAGS_CF, registers_after[0][REGISTER_RAX]);
+		check_rdrand(registers_after[0][REGISTER_FLAGS] & RFLAGS_CF,
+			     registers_after[0][REGISTER_RAX]);
 		break;
 	}
 	check_registers(request);

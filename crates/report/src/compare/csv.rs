@@ -5,14 +5,16 @@ use crate::Error;
 use crate::grid::{Cell, Column, Grid};
 use compare::{Change, Comparison, Row, RowSide, Unit};
 
-const SIDES: [(&str, fn(&Row) -> Option<&RowSide>); 2] =
-    [("base", |row| row.base.as_ref()), ("new", |row| row.new.as_ref())];
+type Side = (&'static str, fn(&Row) -> Option<&RowSide>);
+type Figure<T> = (&'static str, fn(&T) -> Option<f64>);
 
-const FIGURES: [(&str, fn(&RowSide) -> Option<f64>); 3] =
+const SIDES: [Side; 2] = [("base", |row| row.base.as_ref()), ("new", |row| row.new.as_ref())];
+
+const FIGURES: [Figure<RowSide>; 3] =
     [("estimate", |side| side.estimate), ("ci_low", |side| side.low), ("ci_high", |side| side.high)];
 
 /// The interval is as sure as `confidence` says, which is more than 95 % where there are many rows.
-const CHANGES: [(&str, fn(&Change) -> Option<f64>); 7] = [
+const CHANGES: [Figure<Change>; 7] = [
     ("change", |change| Some(change.estimate)),
     ("change_ci_low", |change| Some(change.low)),
     ("change_ci_high", |change| Some(change.high)),
