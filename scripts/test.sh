@@ -150,7 +150,7 @@ for stage in "${stages[@]}"; do
 done
 has() { [[ " ${stages[*]} " == *" $1 "* ]]; }
 
-# Runs of each simulated case that holds the statistics; the inner loop takes 16. Their bounds are those of 2000.
+# Runs of each simulated case that holds the statistics, where the inner loop takes fewer (simulator::runs). Their bounds are those of 2000.
 export KENTRY_SIMULATED_RUNS=${KENTRY_SIMULATED_RUNS-500}
 
 # What needs them says so itself where they cannot be had.

@@ -97,7 +97,6 @@ fn every_row_of_the_table_comes_out_as_it_truly_costs() {
     assert_eq!(finding(&document, "changed"), None);
 }
 
-/// Whole runs of all rows: 4 in the inner loop, 20 in `make test`.
 #[test]
 fn an_entry_among_a_footprint_costs_what_it_evicts_besides() {
     for company in [Company::QUIET, Company::MIXED] {
@@ -132,9 +131,9 @@ fn an_entry_among_a_footprint_costs_what_it_evicts_besides() {
     }
 }
 
+/// Whole runs of all rows: a hundredth of the runs that others take, because each is minutes of a machine, and at most 20.
 fn whole_runs() -> u64 {
-    let asked = std::env::var("KENTRY_SIMULATED_RUNS").ok().and_then(|text| text.parse().ok());
-    (asked.unwrap_or(0) / 100).clamp(4, 20)
+    (simulator::runs(400) / 100).min(20)
 }
 
 /// The same on a processor whose counter advances in steps of 10 ns.

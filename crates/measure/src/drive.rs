@@ -16,7 +16,7 @@ pub struct RoundTaken {
 /// How far a measurement is.
 #[derive(Debug, Clone, Copy)]
 pub struct Progress<'a> {
-    /// The share of the longest time that is used up, 0 to 1.
+    /// How much is over of the longest time that it may take: 0 to 1. It may end before.
     pub share: f64,
     /// What is measured now.
     pub row: TableRow<'a>,

@@ -1,5 +1,8 @@
 //! Bars, on one logarithmic scale for every document: costs span five decades, and bars of two documents compare.
 
+/// A bar beside figures has so many columns: as there is room.
+pub(crate) const COLUMNS: std::ops::RangeInclusive<usize> = 6..=24;
+
 const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 pub(crate) const FULL: &str = "█";
 

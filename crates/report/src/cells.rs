@@ -9,7 +9,7 @@ use table::{Entry, Kind, Table};
 
 /// A column; the cost is one with its interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Column {
+pub(crate) enum RunColumn {
     Where,
     Cost,
     Ring0,
@@ -31,46 +31,46 @@ pub(crate) enum Column {
 }
 
 /// What only a verbose report has.
-pub(crate) const DETAILS: [Column; 11] = [
-    Column::Ring0,
-    Column::Ring3,
-    Column::Min,
-    Column::P50,
-    Column::P999,
-    Column::Max,
-    Column::Ticks,
-    Column::Throughput,
-    Column::Rounds,
-    Column::Samples,
-    Column::Cpu,
+pub(crate) const DETAILS: [RunColumn; 11] = [
+    RunColumn::Ring0,
+    RunColumn::Ring3,
+    RunColumn::Min,
+    RunColumn::P50,
+    RunColumn::P999,
+    RunColumn::Max,
+    RunColumn::Ticks,
+    RunColumn::Throughput,
+    RunColumn::Rounds,
+    RunColumn::Samples,
+    RunColumn::Cpu,
 ];
 
-impl Column {
+impl RunColumn {
     /// Its name above the cells; some have none, or one that depends on the unit.
     pub fn heading(self) -> &'static str {
         match self {
-            Column::Where | Column::Cost | Column::Bar => "",
-            Column::Ring0 => "ring 0",
-            Column::Ring3 => "ring 3",
-            Column::Ns => "ns",
-            Column::ToSyscall => "× syscall",
-            Column::ToCall => "× call",
-            Column::P99 => "p99",
-            Column::Min => "min",
-            Column::P50 => "p50",
-            Column::P999 => "p99.9",
-            Column::Max => "max",
-            Column::Ticks => "ticks",
-            Column::Throughput => "throughput",
-            Column::Rounds => "rounds",
-            Column::Samples => "samples",
-            Column::Cpu => "CPU",
+            RunColumn::Where | RunColumn::Cost | RunColumn::Bar => "",
+            RunColumn::Ring0 => "ring 0",
+            RunColumn::Ring3 => "ring 3",
+            RunColumn::Ns => "ns",
+            RunColumn::ToSyscall => "× syscall",
+            RunColumn::ToCall => "× call",
+            RunColumn::P99 => "p99",
+            RunColumn::Min => "min",
+            RunColumn::P50 => "p50",
+            RunColumn::P999 => "p99.9",
+            RunColumn::Max => "max",
+            RunColumn::Ticks => "ticks",
+            RunColumn::Throughput => "throughput",
+            RunColumn::Rounds => "rounds",
+            RunColumn::Samples => "samples",
+            RunColumn::Cpu => "CPU",
         }
     }
 
     /// Whether it says something about instructions that were counted.
     pub fn is_of_counts(self) -> bool {
-        use Column::*;
+        use RunColumn::*;
         matches!(self, Where | Cost | Ring0 | Ring3 | Min | P50 | P999 | Max | Samples)
     }
 }
@@ -115,11 +115,11 @@ impl<'a> Figures<'a> {
     }
 
     /// Whether the document has what a column tells: rings that were told apart, or the row that ratios refer to.
-    pub fn has(&self, column: Column) -> bool {
+    pub fn has(&self, column: RunColumn) -> bool {
         match column {
-            Column::Ring0 | Column::Ring3 => self.has_rings,
-            Column::ToSyscall => self.ratios.has_syscall(),
-            Column::ToCall => self.ratios.has_call(),
+            RunColumn::Ring0 | RunColumn::Ring3 => self.has_rings,
+            RunColumn::ToSyscall => self.ratios.has_syscall(),
+            RunColumn::ToCall => self.ratios.has_call(),
             _ => true,
         }
     }
@@ -181,8 +181,8 @@ impl<'a> Figures<'a> {
         }
     }
 
-    /// A cell; empty for those that need more than the row ([`Column::Cost`], [`Column::Bar`]).
-    pub fn cell(&self, column: Column, row: &Row) -> String {
+    /// A cell; empty for those that need more than the row ([`RunColumn::Cost`], [`RunColumn::Bar`]).
+    pub fn cell(&self, column: RunColumn, row: &Row) -> String {
         let sample = |figure: fn(&Cost<f64>) -> Option<f64>| {
             let figure = shown(row).and_then(|shown| Some(shown.number(figure(&shown.cost)?)));
             figure.unwrap_or_else(|| ABSENT.to_owned())
@@ -193,29 +193,29 @@ impl<'a> Figures<'a> {
             _ => ABSENT.to_owned(),
         };
         match column {
-            Column::Cost | Column::Bar => String::new(),
-            Column::Where => self.place(row).to_owned(),
-            Column::Ring0 => whole(row.rings.map(|rings| rings.ring0.0)),
-            Column::Ring3 => whole(row.rings.map(|rings| rings.ring3.0)),
-            Column::Ns if row.timing == Timing::Emulated => "emulated".to_owned(),
-            Column::Ns => {
+            RunColumn::Cost | RunColumn::Bar => String::new(),
+            RunColumn::Where => self.place(row).to_owned(),
+            RunColumn::Ring0 => whole(row.rings.map(|rings| rings.ring0.0)),
+            RunColumn::Ring3 => whole(row.rings.map(|rings| rings.ring3.0)),
+            RunColumn::Ns if row.timing == Timing::Emulated => "emulated".to_owned(),
+            RunColumn::Ns => {
                 let cost = row.ns.as_ref().map(Cost::unitless).filter(is_figure);
                 optional(cost.map(|cost| cost.estimate))
             }
-            Column::ToSyscall => self.ratios.to_syscall(row, self.compared),
-            Column::ToCall => self.ratios.to_call(row, self.compared),
-            Column::P99 => sample(|cost| cost.p99),
-            Column::Min => single(|cost| cost.min),
-            Column::P50 => single(|cost| cost.p50),
-            Column::P999 => sample(|cost| cost.p999),
-            Column::Max => single(|cost| cost.max),
-            Column::Ticks => {
+            RunColumn::ToSyscall => self.ratios.to_syscall(row, self.compared),
+            RunColumn::ToCall => self.ratios.to_call(row, self.compared),
+            RunColumn::P99 => sample(|cost| cost.p99),
+            RunColumn::Min => single(|cost| cost.min),
+            RunColumn::P50 => single(|cost| cost.p50),
+            RunColumn::P999 => sample(|cost| cost.p999),
+            RunColumn::Max => single(|cost| cost.max),
+            RunColumn::Ticks => {
                 optional(row.ticks.as_ref().map(Cost::unitless).filter(is_figure).map(|cost| cost.estimate))
             }
-            Column::Throughput => optional(row.throughput.as_ref().map(|cost| cost.unitless().estimate)),
-            Column::Rounds => format!("{}/{}", row.counts.kept_rounds, row.counts.rounds),
-            Column::Samples => format!("{}/{}", row.counts.kept_samples, row.counts.samples),
-            Column::Cpu => row.cpu.map_or_else(|| ABSENT.to_owned(), |cpu| cpu.to_string()),
+            RunColumn::Throughput => optional(row.throughput.as_ref().map(|cost| cost.unitless().estimate)),
+            RunColumn::Rounds => format!("{}/{}", row.counts.kept_rounds, row.counts.rounds),
+            RunColumn::Samples => format!("{}/{}", row.counts.kept_samples, row.counts.samples),
+            RunColumn::Cpu => row.cpu.map_or_else(|| ABSENT.to_owned(), |cpu| cpu.to_string()),
         }
     }
 }

@@ -1,13 +1,13 @@
 //! The report for issues, wikis and pull requests: GitHub's Markdown.
 
 use crate::arrange::{Block, Group, groups};
-use crate::cells::{COUNTED, Column, DETAILS, Figures, has_figures, modes};
+use crate::cells::{COUNTED, DETAILS, Figures, RunColumn, has_figures, modes};
 use crate::configuration::Compared;
 use crate::escape::{code, escaped};
 use crate::figure::{self, Unit};
-use crate::grid::{Cell, Grid};
+use crate::grid::{Cell, Column, Grid};
 use crate::verdicts::level;
-use crate::{Style, first_screen, grid, guest, head, loops};
+use crate::{Style, first_screen, guest, head, loops};
 use document::{Document, Row};
 use table::Table;
 
@@ -92,11 +92,12 @@ fn foot(document: &Document, figures: &Figures, style: &Style) -> String {
 }
 
 /// The columns between the estimate and the note: what there is of figures that were counted is in the estimate.
-fn columns(figures: &Figures, verbose: bool) -> Vec<Column> {
-    let usual = [Column::Ns, Column::ToSyscall, Column::ToCall, Column::P99];
-    let details: &[Column] = if verbose { &DETAILS } else { &[] };
+fn columns(figures: &Figures, verbose: bool) -> Vec<RunColumn> {
+    let usual = [RunColumn::Ns, RunColumn::ToSyscall, RunColumn::ToCall, RunColumn::P99];
+    let details: &[RunColumn] = if verbose { &DETAILS } else { &[] };
     let all = usual.iter().chain(details).copied();
-    let told = all.filter(|column| !matches!(column, Column::Ring0 | Column::Ring3) || figures.has(*column));
+    let told =
+        all.filter(|column| !matches!(column, RunColumn::Ring0 | RunColumn::Ring3) || figures.has(*column));
     told.filter(|column| !figures.are_counted() || column.is_of_counts()).collect()
 }
 
@@ -123,24 +124,22 @@ fn figures_of(group: &Group, figures: &Figures, verbose: bool) -> Grid {
         Some(_) => |shown| Some(shown.estimate()),
         None => |shown| Some(format!("{} {}", shown.estimate(), shown.unit.name())),
     };
-    let interval = (!figures.are_counted()).then(|| grid::Column::number("95 % interval"));
+    let interval = (!figures.are_counted()).then(|| Column::number("95 % interval"));
     Grid::of(&rows)
-        .column(grid::Column::text("entry"), |shown| shown.begins.map_or_else(|| "".into(), entry))
-        .column(grid::Column::text("operation"), |shown| match shown.all {
+        .column(Column::text("entry"), |shown| shown.begins.map_or_else(|| "".into(), entry))
+        .column(Column::text("operation"), |shown| match shown.all {
             Some(all) => format!("all {all} operations").into(),
             None => Cell::name(&shown.row.operation),
         })
-        .column(grid::Column::text("served by"), |shown| {
-            shown.with_figures().map_or("", |row| figures.place(row))
-        })
-        .column(grid::Column::number(group.unit.map_or("cost", Unit::name)), |shown| of_cost(shown, estimate))
+        .column(Column::text("served by"), |shown| shown.with_figures().map_or("", |row| figures.place(row)))
+        .column(Column::number(group.unit.map_or("cost", Unit::name)), |shown| of_cost(shown, estimate))
         .maybe(interval, |shown| of_cost(shown, |shown| figure::interval(&shown.cost)))
         .for_each(columns(figures, verbose), |rows, column| {
-            rows.column(grid::Column::number(column.heading()), |shown| {
+            rows.column(Column::number(column.heading()), |shown| {
                 shown.with_figures().map(|row| Cell::Number(figures.cell(column, row)))
             })
         })
-        .column(grid::Column::text("note"), |shown| note(shown.row, figures))
+        .column(Column::text("note"), |shown| note(shown.row, figures))
         .grid()
 }
 

@@ -54,6 +54,13 @@ pub use scenario::BUSY;
 pub use subject::{Cost, Subject};
 pub use tape::{Error as TapeError, Run, Tape};
 
+/// How many simulated runs a case has: `usual` in the inner loop, and as many as `KENTRY_SIMULATED_RUNS` says where that is more.
+/// `make test` sets it; no case has fewer there than in the inner loop.
+pub fn runs(usual: u64) -> u64 {
+    let asked = std::env::var("KENTRY_SIMULATED_RUNS").ok().and_then(|text| text.parse().ok());
+    asked.unwrap_or(0).max(usual)
+}
+
 /// A request for so many blocks of 64 samples and so many bursts, without a bound in time, for entry 2 and operation 2.
 pub fn request(blocks: u64, bursts: u64) -> record::Request {
     record::Request {

@@ -16,10 +16,13 @@ use std::time::Duration;
 /// The width of the simulated core: its canary misses it by a tenth, as that of the real one does.
 const WIDTH: Vouch = Vouch::Width(5.0);
 
-/// Runs of a case: few in the inner loop; `make test` takes 2000 of the first, and 200 of the others.
+/// Runs of a case in the inner loop.
+const LEAST: u64 = 16;
+
+/// Runs of a case; where more than usual are asked for, a tenth of them of all cases but the first.
 fn runs(of_first: bool) -> u64 {
-    let asked = std::env::var("KENTRY_SIMULATED_RUNS").ok().and_then(|text| text.parse().ok());
-    asked.map_or(16, |runs: u64| if of_first { runs } else { (runs / 10).max(16) })
+    let runs = simulator::runs(LEAST);
+    if of_first { runs } else { (runs / 10).max(LEAST) }
 }
 
 /// Time between two rounds of a row: the other rows have their turn.

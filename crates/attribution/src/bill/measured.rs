@@ -18,8 +18,9 @@ use std::collections::BTreeMap;
 /// One less the confidence of intervals.
 const ERROR: f64 = 0.05;
 
-/// As if each sweep had a third of what makes its difference deviate in common with the one before: if all deviation is the boots' and
-/// layouts' (each sweep then has half of it in common with each of two others), a mean varies as much.
+/// The correlation ρ of a sweep's difference with that of the sweep before, which the signed rank reckons with. If all deviation is the
+/// boots' and layouts', each sweep has half of it in common with each of two others, and the variance of a mean is 1 + 2 · ½ = 2 times that
+/// of independent sweeps. A ρ from each sweep to the next makes it (1 + ρ) / (1 − ρ) times that, which is 2 where ρ is 1/3.
 const IN_COMMON: f64 = 1.0 / 3.0;
 
 /// How often the sweeps' and the configurations' medians are taken out in turns. They hardly change after the second time.

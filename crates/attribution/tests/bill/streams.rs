@@ -12,10 +12,9 @@ use simulator::{Clock, Company, Machine, Model, Neighbour, Subject};
 use stats::{Interrupts, Reference, Round, Vouch, tabulate};
 use std::time::Duration;
 
-/// Streams: a few in the inner loop; with the 2000 of `make test`, 200.
+/// Streams: a tenth of what others take, because each is many rounds.
 fn many() -> u64 {
-    let asked = std::env::var("KENTRY_SIMULATED_RUNS").ok().and_then(|text| text.parse().ok());
-    asked.map_or(12, |runs: u64| (runs / 10).max(12))
+    simulator::runs(120) / 10
 }
 
 /// What bare costs, and what each step adds, in core cycles; one adds nothing.

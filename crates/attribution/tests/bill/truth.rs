@@ -10,10 +10,9 @@ use rand::{RngExt, SeedableRng};
 use statrs::distribution::{ContinuousCDF, Normal};
 use std::collections::BTreeSet;
 
-/// Bills of a case: some in the inner loop; `make test` takes 2000.
+/// Bills of a case.
 fn many() -> u64 {
-    let asked = std::env::var("KENTRY_SIMULATED_RUNS").ok().and_then(|text| text.parse().ok());
-    asked.unwrap_or(100)
+    simulator::runs(100)
 }
 
 /// What bare costs, in core cycles.

@@ -17,10 +17,9 @@ use stats::{Cost, Counts, Cycles};
 use table::special::CALL;
 use table::{Kernel, Table};
 
-/// Comparisons of a case: few in the inner loop; `make test` takes 2000.
+/// Comparisons of a case.
 pub fn many() -> u64 {
-    let asked = std::env::var("KENTRY_SIMULATED_RUNS").ok().and_then(|text| text.parse().ok());
-    asked.unwrap_or(100)
+    simulator::runs(100)
 }
 
 /// Of what takes many runs too, and is less than a claim of its own.

@@ -1,4 +1,4 @@
-//! A measurement in the lab: one boot, its runs sorted by row, the document.
+//! A measurement in the lab: one boot where instructions are counted, eight where time is measured; their runs sorted by row; the document.
 
 use super::counted::{Counted, is_lost};
 use super::described::{Booting, environment};

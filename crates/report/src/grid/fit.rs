@@ -1,6 +1,7 @@
 //! Which columns of a grid a terminal has room for, and how wide they are.
 
 use super::{Column, Grid, Kind, Writer};
+use crate::bar;
 use crate::line::wide;
 use std::ops::Range;
 
@@ -18,9 +19,6 @@ const PART_SAID: usize = 6;
 
 /// A name gets at most so many hundredths, or stands on lines of its own.
 const HUNDREDTHS: usize = 55;
-
-/// A bar gets at most so many columns.
-const MOST_BAR: usize = 24;
 
 /// Whether a text of so many columns may stand before a row's figures.
 pub(crate) fn fits_a_name(columns: usize, width: usize) -> bool {
@@ -175,7 +173,7 @@ impl Fitted<'_> {
         for shown in &mut self.shown {
             let most = match shown.column.kind {
                 Kind::Text => needs[shown.place],
-                Kind::Bar => MOST_BAR,
+                Kind::Bar => *bar::COLUMNS.end(),
                 Kind::Word | Kind::Number | Kind::Name => 0,
             };
             let more = most.saturating_sub(shown.width).min(room);

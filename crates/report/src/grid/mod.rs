@@ -1,5 +1,8 @@
 //! A table: columns, and rows of typed cells. Who has something to show says which columns there are and what each of its items has in
-//! them; `text`, `markdown` and `csv` write it, and nothing else writes tables. A new column is one line, and no row is longer than another.
+//! them; `text`, `markdown` and `csv` write it. A new column is one line, and no row is longer than another.
+//!
+//! All Markdown and CSV are written here. What a terminal shows of a run (`text/columns` and `text/matrix`) and of instructions
+//! (`anatomy/executed`), trees, bars and the page have layouts of their own; where such a layout is a table, its module says why it is no grid.
 
 mod cell;
 mod csv;
@@ -11,6 +14,7 @@ mod text;
 pub(crate) use cell::Cell;
 pub(crate) use fit::{Fitted, GAP, fits_a_name};
 
+use crate::bar;
 use crate::line::look;
 
 /// A format that tables are written in.
@@ -36,9 +40,6 @@ enum Kind {
     /// As long as there is room for it.
     Bar,
 }
-
-/// A bar gets at least so many columns.
-const LEAST_BAR: usize = 6;
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Column {
@@ -91,7 +92,7 @@ impl Column {
     }
 
     pub fn bar(heading: impl Into<String>) -> Column {
-        Column { is_last: true, least: LEAST_BAR, ..Column::new(heading, Kind::Bar) }
+        Column { is_last: true, least: *bar::COLUMNS.start(), ..Column::new(heading, Kind::Bar) }
     }
 
     pub fn over(self, over: &str) -> Column {

@@ -48,21 +48,17 @@ impl Fitted<'_> {
     pub(super) fn row_of_name(&self, row: &Row) -> Vec<Line> {
         let (mut lines, mut line) = self.named(row);
         for (shown, start) in self.shown.iter().zip(self.starts()).skip(1) {
-            let text = match &row.cells[shown.place] {
-                Cell::Bar(value, drawn) => drawn(*value, shown.width),
-                cell => cell.words(" "),
-            };
             line.blank_to(start);
-            shown.push(&mut line, shown.column.look.unwrap_or(row.weight.look()), &text);
+            shown.push(&mut line, shown.column.look.unwrap_or(row.weight.look()), &row.written(shown));
         }
         lines.push(line);
-        lines
+        self.with_words(lines, &self.said(row))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Column, Grid};
+    use super::super::{Column, Grid, Words};
     use super::*;
 
     fn text(width: usize, long: &str) -> String {
@@ -97,6 +93,28 @@ mod tests {
         );
         assert!(text(80, "getppid").contains(&format!(" {}\n", "#".repeat(24))));
         assert!(!text(34, "getppid").contains('#') && text(34, "getppid").contains('±'));
+    }
+
+    /// They were left out behind such rows.
+    #[test]
+    fn words_stand_behind_a_named_row_and_say_what_has_no_column() {
+        let grid = Grid::of(&[""])
+            .column(Column::name(""), |_| Cell::Marked {
+                mark: ("=", look::GOOD),
+                names: ["int80".into(), "none".into()],
+                second: 8,
+            })
+            .column(Column::text("needs").or_said(), |_| "PCID")
+            .words(Words::BEHIND, |_| "said of it".into())
+            .grid();
+        let written = |width: usize| {
+            let mut out = String::new();
+            let fitted = grid.fitted(width);
+            grid.rows().iter().flat_map(|row| fitted.row(row)).for_each(|line| line.write(false, &mut out));
+            out
+        };
+        assert_eq!(written(60), "= int80 none  PCID   said of it\n");
+        assert_eq!(written(16), "= int80 none\n      needs\n      PCID; said\n      of it\n");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! A grid for a terminal: its columns as far as they fit, and nothing wider than the terminal.
 
 use super::fit::{Fitted, GAP, Group, Shown};
-use super::{Grid, Kind, Row, Words, Writer};
+use super::{Cell, Grid, Kind, Row, Words, Writer};
 use crate::figure::ABSENT;
 use crate::line::{Line, look, wide, wrapped};
 use crate::plain::plain;
@@ -106,7 +106,7 @@ impl Fitted<'_> {
         if self.shown.first().is_some_and(|first| first.column.kind == Kind::Name) {
             return self.row_of_name(row);
         }
-        let texts: Vec<Vec<String>> = self.shown.iter().map(|shown| shown_of(row, shown)).collect();
+        let texts: Vec<Vec<String>> = self.shown.iter().map(|shown| row.broken(shown)).collect();
         let name = self.shown.iter().position(|shown| shown.column.kind == Kind::Text).unwrap_or(0);
         let below = texts.get(name).map_or(0, |lines| lines.len().saturating_sub(1));
         let line_of = |number: usize, at: usize| if number > name { at.checked_sub(below) } else { Some(at) };
@@ -135,7 +135,7 @@ impl Fitted<'_> {
     }
 
     /// What follows a row in words, with the cells for which there was no room.
-    fn said(&self, row: &Row) -> String {
+    pub(super) fn said(&self, row: &Row) -> String {
         let columns = self.grid.columns_of(Writer::Text).filter(|(_, column)| column.or_said);
         let cells = columns.filter_map(|(place, column)| {
             let text = row.cells[place].words(" ");
@@ -148,7 +148,7 @@ impl Fitted<'_> {
     }
 
     /// With words behind a row's last line, or below it.
-    fn with_words(&self, mut lines: Vec<Line>, text: &str) -> Vec<Line> {
+    pub(super) fn with_words(&self, mut lines: Vec<Line>, text: &str) -> Vec<Line> {
         let Some(words) = self.grid.words.as_ref().filter(|_| !text.is_empty()) else { return lines };
         if let Some((_, at)) = self.words() {
             let mut last = lines.pop().unwrap_or_default();
@@ -163,19 +163,27 @@ impl Fitted<'_> {
     }
 }
 
-/// The lines of a cell. What is too long for a column that could be said in words is said.
-fn shown_of(row: &Row, shown: &Shown) -> Vec<String> {
-    let text = row.cells[shown.place].words(" ");
-    match shown.column.kind {
-        _ if shown.column.or_said && wide(&text) > shown.width => Vec::new(),
-        Kind::Text => broken(&text, shown.width),
-        Kind::Word | Kind::Number | Kind::Name | Kind::Bar => vec![text],
+impl Row {
+    /// A cell in its column. What is too long for a column that could be said in words is said.
+    pub(super) fn written(&self, shown: &Shown) -> String {
+        match &self.cells[shown.place] {
+            Cell::Bar(value, drawn) => drawn(*value, shown.width),
+            cell => Some(cell.words(" "))
+                .filter(|text| !shown.column.or_said || wide(text) <= shown.width)
+                .unwrap_or_default(),
+        }
+    }
+
+    /// The lines of a cell.
+    fn broken(&self, shown: &Shown) -> Vec<String> {
+        let text = self.written(shown);
+        if shown.column.kind == Kind::Text { broken(&text, shown.width) } else { vec![text] }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Cell, Column, Items, Weight};
+    use super::super::{Column, Items, Weight};
     use super::*;
 
     fn text(grid: &Grid, width: usize, color: bool) -> String {
@@ -242,6 +250,14 @@ mod tests {
         assert!(narrowest.contains("\n      needs PCID\n"), "{narrowest}");
         let long = text(&table("a feature with a long name"), 80, false);
         assert!(long.contains("needs a feature with a long name\n"), "{long}");
+    }
+
+    /// Where the first column was no name, a bar was an empty column under its heading.
+    #[test]
+    fn a_bar_is_drawn_whatever_the_first_column_is() {
+        let bar = |_: &_| Cell::Bar(1.0, |part, columns| "#".repeat((part * columns as f64) as usize));
+        let grid = named(&["one"]).column(Column::bar("log"), bar).grid();
+        assert!(text(&grid, 60, false).ends_with(&format!("  ±1  {}\n", "#".repeat(24))));
     }
 
     #[test]

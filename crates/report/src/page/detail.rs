@@ -5,7 +5,7 @@ use super::comparison::Verdicts;
 use super::histogram::Histogram;
 use super::lines::Line;
 use super::rounds::{Drawn, MOST, points, unit};
-use crate::cells::{Column, Figures, modes};
+use crate::cells::{Figures, RunColumn, modes};
 use crate::configuration::Compared;
 use crate::figure::{ABSENT, Shown, Unit, interval, shown};
 use crate::plain::plain;
@@ -39,20 +39,20 @@ pub(super) struct Detail<'a> {
 }
 
 /// The figures that a reader who opens a row sees.
-const FACTS: [Column; 13] = [
-    Column::Ns,
-    Column::ToSyscall,
-    Column::ToCall,
-    Column::Min,
-    Column::P50,
-    Column::P99,
-    Column::P999,
-    Column::Max,
-    Column::Ticks,
-    Column::Throughput,
-    Column::Rounds,
-    Column::Samples,
-    Column::Cpu,
+const FACTS: [RunColumn; 13] = [
+    RunColumn::Ns,
+    RunColumn::ToSyscall,
+    RunColumn::ToCall,
+    RunColumn::Min,
+    RunColumn::P50,
+    RunColumn::P99,
+    RunColumn::P999,
+    RunColumn::Max,
+    RunColumn::Ticks,
+    RunColumn::Throughput,
+    RunColumn::Rounds,
+    RunColumn::Samples,
+    RunColumn::Cpu,
 ];
 
 pub(super) fn data<'a>(

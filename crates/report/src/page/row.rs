@@ -8,7 +8,7 @@ use super::histogram::Spark;
 use super::lines::Line;
 use super::marks::{Difference, Forest, Mark, extremes};
 use crate::Selection;
-use crate::cells::{Column, Figures, error, has_figures};
+use crate::cells::{Figures, RunColumn, error, has_figures};
 use crate::configuration::Compared;
 use crate::figure::{ABSENT, Unit, shown};
 use crate::first_screen;
@@ -92,14 +92,14 @@ pub(super) struct Instead {
 }
 
 /// The columns behind the estimate.
-const TIMED: [Column; 3] = [Column::Ns, Column::ToSyscall, Column::P99];
-const COUNTS: [Column; 2] = [Column::Min, Column::Max];
+const TIMED: [RunColumn; 3] = [RunColumn::Ns, RunColumn::ToSyscall, RunColumn::P99];
+const COUNTS: [RunColumn; 2] = [RunColumn::Min, RunColumn::Max];
 
 /// What all rows of the table share.
 pub(super) struct Shared<'a> {
     runs: &'a [PageRun],
     figures: Vec<Figures<'a>>,
-    pub columns: Vec<Column>,
+    pub columns: Vec<RunColumn>,
     pub unit: Unit,
     /// Of each run.
     pub units: Vec<Unit>,
@@ -124,8 +124,8 @@ impl<'a> Shared<'a> {
         let rows = || open.iter().flat_map(|line| line.rows.iter().flatten().copied());
         let of_run = |run: usize| open.iter().filter_map(move |line| *line.rows.get(run)?);
         let unit = unit_of(rows());
-        let columns: &[Column] = if unit == Unit::Instructions { &COUNTS } else { &TIMED };
-        let has = |column: &Column| figures.iter().any(|figures| figures.has(*column));
+        let columns: &[RunColumn] = if unit == Unit::Instructions { &COUNTS } else { &TIMED };
+        let has = |column: &RunColumn| figures.iter().any(|figures| figures.has(*column));
         let known = open.iter().flat_map(|line| differences(line, verdicts)).flatten();
         let reaches: Vec<f64> = known.map(|known| known.reach()).collect();
         Self {

@@ -8,46 +8,51 @@ use super::names::NameColumn;
 use super::suffix;
 use crate::Style;
 use crate::arrange::Group;
-use crate::bar::bar;
-use crate::cells::{Column, DETAILS, Figures, error, estimate, has_figures};
+use crate::bar;
+use crate::cells::{DETAILS, Figures, RunColumn, error, estimate, has_figures};
 use crate::figure::{Unit, shown};
+use crate::grid::fits_a_name;
 use crate::line::{Line, look};
 use document::{Path, Row};
 use unicode_width::UnicodeWidthStr;
-
-/// Columns of a bar.
-const BAR: std::ops::RangeInclusive<usize> = 6..=24;
 
 /// What stands above the bars where it fits.
 const BAR_HEADING: &str = "logarithmic";
 
 /// The columns of an ordinary report. The first screen has no percentile, and a verbose report has [`DETAILS`], too.
-const USUAL: [Column; 7] =
-    [Column::Where, Column::Cost, Column::Ns, Column::ToSyscall, Column::ToCall, Column::Bar, Column::P99];
+const USUAL: [RunColumn; 7] = [
+    RunColumn::Where,
+    RunColumn::Cost,
+    RunColumn::Ns,
+    RunColumn::ToSyscall,
+    RunColumn::ToCall,
+    RunColumn::Bar,
+    RunColumn::P99,
+];
 
 /// What a report goes without on a narrow screen, one after the other until the rest fits.
 const DISPENSABLE: [Dispensable; 6] = [
-    Dispensable::Column(Column::ToCall),
-    Dispensable::Column(Column::Bar),
-    Dispensable::Column(Column::P99),
-    Dispensable::Column(Column::ToSyscall),
-    Dispensable::Column(Column::Ns),
+    Dispensable::Column(RunColumn::ToCall),
+    Dispensable::Column(RunColumn::Bar),
+    Dispensable::Column(RunColumn::P99),
+    Dispensable::Column(RunColumn::ToSyscall),
+    Dispensable::Column(RunColumn::Ns),
     Dispensable::Interval,
 ];
 
 /// The same of the first screen.
 const DISPENSABLE_FIRST: [Dispensable; 5] = [
-    Dispensable::Column(Column::ToCall),
-    Dispensable::Column(Column::Bar),
-    Dispensable::Column(Column::ToSyscall),
-    Dispensable::Column(Column::Ns),
+    Dispensable::Column(RunColumn::ToCall),
+    Dispensable::Column(RunColumn::Bar),
+    Dispensable::Column(RunColumn::ToSyscall),
+    Dispensable::Column(RunColumn::Ns),
     Dispensable::Interval,
 ];
 
 /// What is left out.
 #[derive(Debug, Clone, Copy)]
 enum Dispensable {
-    Column(Column),
+    Column(RunColumn),
     /// The cost's.
     Interval,
 }
@@ -55,7 +60,7 @@ enum Dispensable {
 /// Some columns, and whether the cost has its interval.
 #[derive(Debug, Clone, PartialEq)]
 struct Choice {
-    columns: Vec<Column>,
+    columns: Vec<RunColumn>,
     interval: bool,
 }
 
@@ -64,7 +69,7 @@ impl Choice {
     fn all(is_first_screen: bool, verbose: bool) -> Vec<Choice> {
         let details = Choice { columns: [&USUAL[..], &DETAILS].concat(), interval: true };
         let mut all: Vec<Choice> = verbose.then_some(details).into_iter().collect();
-        let usual = USUAL.into_iter().filter(|column| !is_first_screen || *column != Column::P99);
+        let usual = USUAL.into_iter().filter(|column| !is_first_screen || *column != RunColumn::P99);
         let mut choice = Choice { columns: usual.collect(), interval: true };
         let dispensable = if is_first_screen { DISPENSABLE_FIRST.as_slice() } else { &DISPENSABLE };
         for without in dispensable {
@@ -101,12 +106,12 @@ impl<'a> Cells<'a> {
     }
 
     /// What a column needs; nothing where it has nothing to say.
-    fn width(&self, column: Column) -> usize {
+    fn width(&self, column: RunColumn) -> usize {
         match column {
-            Column::Cost => self.cost(true).0,
+            RunColumn::Cost => self.cost(true).0,
             column if !self.figures.has(column) => 0,
             column if self.figures.are_counted() && !column.is_of_counts() => 0,
-            Column::Bar => *BAR.start(),
+            RunColumn::Bar => *bar::COLUMNS.start(),
             _ => {
                 let cells = self.widest(|row, _| self.figures.cell(column, row));
                 cells.max(column.heading().width())
@@ -139,7 +144,7 @@ pub(super) struct Layout {
     pub gap: usize,
     estimate: usize,
     error: usize,
-    columns: Vec<(Column, usize)>,
+    columns: Vec<(RunColumn, usize)>,
 }
 
 impl Layout {
@@ -148,22 +153,22 @@ impl Layout {
         let width = style.columns();
         let cells = Cells::of(groups, figures);
         let make =
-            |columns: &[Column], error, gap| Self::with(&cells, columns, error, gap).named(groups, width);
+            |columns: &[RunColumn], error, gap| Self::with(&cells, columns, error, gap).named(groups, width);
         let is_first_screen = groups.iter().any(|group| group.name.is_empty());
         let choices = Choice::all(is_first_screen, style.verbose);
         let mut layouts =
             choices.iter().flat_map(|choice| [2, 1].map(|gap| make(&choice.columns, choice.interval, gap)));
         let fitting = layouts.find(|layout| layout.width() <= width);
-        let mut layout = fitting.unwrap_or_else(|| make(&[Column::Cost], false, 1));
+        let mut layout = fitting.unwrap_or_else(|| make(&[RunColumn::Cost], false, 1));
         let spare = width.saturating_sub(layout.width());
         let mut columns = layout.columns.iter_mut();
-        if let Some((_, bar)) = columns.find(|(column, _)| *column == Column::Bar) {
-            *bar = (*bar + spare).min(*BAR.end());
+        if let Some((_, width)) = columns.find(|(column, _)| *column == RunColumn::Bar) {
+            *width = (*width + spare).min(*bar::COLUMNS.end());
         }
         layout
     }
 
-    fn with(cells: &Cells, columns: &[Column], with_error: bool, gap: usize) -> Self {
+    fn with(cells: &Cells, columns: &[RunColumn], with_error: bool, gap: usize) -> Self {
         let (estimate, error) = cells.cost(with_error);
         let columns = columns.iter().map(|column| (*column, cells.width(*column)));
         Self { name: 0, gap, estimate, error, columns: columns.filter(|(_, width)| *width > 0).collect() }
@@ -171,7 +176,6 @@ impl Layout {
 
     /// With a column for the names; those that would take more than it may stand on a line of their own.
     fn named(mut self, groups: &[Group], width: usize) -> Self {
-        let most = width * 55 / 100;
         let names = groups.iter().flat_map(|group| {
             group.blocks.iter().flat_map(move |block| {
                 let joined = NameColumn::joined(group, block).map(|name| name.line().width());
@@ -180,13 +184,13 @@ impl Layout {
             })
         });
         let headings = groups.iter().map(|group| group.name.width());
-        self.name = names.chain(headings).filter(|name| *name <= most).max().unwrap_or(0);
+        self.name = names.chain(headings).filter(|name| fits_a_name(*name, width)).max().unwrap_or(0);
         self
     }
 
     fn width(&self) -> usize {
-        let column = |(column, width): &(Column, usize)| match column {
-            Column::Cost => self.gap + self.cost(),
+        let column = |(column, width): &(RunColumn, usize)| match column {
+            RunColumn::Cost => self.gap + self.cost(),
             _ => self.gap + width,
         };
         self.name + self.columns.iter().map(column).sum::<usize>()
@@ -197,7 +201,7 @@ impl Layout {
         self.estimate + if self.error > 0 { 1 + self.error } else { 0 }
     }
 
-    pub fn has(&self, column: Column) -> bool {
+    pub fn has(&self, column: RunColumn) -> bool {
         self.columns.iter().any(|(had, _)| *had == column)
     }
 
@@ -206,7 +210,7 @@ impl Layout {
     }
 
     pub fn has_details(&self) -> bool {
-        self.has(Column::Min)
+        self.has(RunColumn::Min)
     }
 
     /// The columns' names, behind a group's.
@@ -215,9 +219,9 @@ impl Layout {
         for (column, width) in &self.columns {
             line.blank(self.gap);
             match column {
-                Column::Cost => line.push_right(look::FAINT, self.unit_heading(unit), self.cost()),
-                Column::Where => line.blank(*width),
-                Column::Bar => {
+                RunColumn::Cost => line.push_right(look::FAINT, self.unit_heading(unit), self.cost()),
+                RunColumn::Where => line.blank(*width),
+                RunColumn::Bar => {
                     let end = line.width() + width;
                     let fits = BAR_HEADING.len() <= *width;
                     line.push(look::FAINT, if fits { BAR_HEADING } else { "log" });
@@ -241,14 +245,14 @@ impl Layout {
         for (column, width) in &self.columns {
             line.blank(self.gap);
             match column {
-                Column::Cost => self.cost_cell(line, row, suffix),
-                Column::Where => {
+                RunColumn::Cost => self.cost_cell(line, row, suffix),
+                RunColumn::Where => {
                     let end = line.width() + width;
                     line.push(place_look(row), figures.place(row));
                     line.blank_to(end);
                 }
-                Column::Bar => {
-                    let bar = shown(row).map(|shown| bar(shown.cost.estimate, *width));
+                RunColumn::Bar => {
+                    let bar = shown(row).map(|shown| bar::bar(shown.cost.estimate, *width));
                     let bar = bar.unwrap_or_default();
                     line.push(look::BAR, &bar);
                     line.blank(width - bar.width());
@@ -281,9 +285,9 @@ mod tests {
             let all = Choice::all(is_first_screen, verbose);
             let content = |choice: &Choice| choice.columns.len() + usize::from(choice.interval);
             assert!(all.is_sorted_by(|richer, poorer| content(richer) > content(poorer)), "{all:?}");
-            let last = Choice { columns: vec![Column::Where, Column::Cost], interval: false };
+            let last = Choice { columns: vec![RunColumn::Where, RunColumn::Cost], interval: false };
             assert_eq!(all.last(), Some(&last));
-            let percentile = all.iter().any(|choice| choice.columns.contains(&Column::P99));
+            let percentile = all.iter().any(|choice| choice.columns.contains(&RunColumn::P99));
             assert_eq!(percentile, !is_first_screen);
         }
     }

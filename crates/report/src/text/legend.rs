@@ -3,7 +3,7 @@
 use super::Report;
 use super::curve::TOUCHED;
 use crate::bar::SCALE;
-use crate::cells::{Column, has_figures};
+use crate::cells::{RunColumn, has_figures};
 use crate::figure::{Unit, shown};
 use crate::head;
 use crate::line::{Line, look, wrapped};
@@ -59,22 +59,22 @@ impl Report<'_> {
         if self.layout.has_error() {
             say("±", POPULATION);
         }
-        if self.layout.has(Column::Ns) && self.document.measurement.cycles_per_tick.is_some() {
+        if self.layout.has(RunColumn::Ns) && self.document.measurement.cycles_per_tick.is_some() {
             say("ns", "at the clock that the core ran at; core cycles do not depend on it");
         }
-        if self.layout.has(Column::ToSyscall) {
+        if self.layout.has(RunColumn::ToSyscall) {
             say("× syscall", &format!("as a multiple of a bare system call ({BARE_SYSCALL})"));
         }
-        if self.layout.has(Column::ToCall) {
+        if self.layout.has(RunColumn::ToCall) {
             say("× call", &format!("of a call and return ({CALL})"));
         }
-        if self.layout.has(Column::Bar) {
+        if self.layout.has(RunColumn::Bar) {
             say("bars", SCALE);
         }
-        if self.layout.has(Column::P99) {
+        if self.layout.has(RunColumn::P99) {
             say("p99", &format!("99 of 100 single samples are at most this{}", self.of_means()));
         }
-        if self.layout.has(Column::Ring0) {
+        if self.layout.has(RunColumn::Ring0) {
             say(
                 "ring 0, 3",
                 "instructions that the kernel and the program executed, where one use was followed",

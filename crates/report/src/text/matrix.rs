@@ -12,6 +12,7 @@ use crate::arrange::{Block, Group};
 use crate::cells::{Figures, estimate, has_figures};
 use crate::configuration::Compared;
 use crate::figure::{ABSENT, Unit, shown};
+use crate::grid::fits_a_name;
 use crate::line::{Line, look, wrapped};
 use document::{Document, Outcome, Row};
 use std::collections::BTreeMap;
@@ -79,9 +80,8 @@ impl<'a> Matrix<'a> {
         (matrix.width() <= style.columns()).then_some(matrix)
     }
 
-    /// Names that would take more than half of the width stand on lines of their own.
+    /// Names that would take too much of the width stand on lines of their own.
     fn measure(&mut self, width: usize) {
-        let most = width * 55 / 100;
         self.name = 0;
         self.figure = self.columns.iter().map(|column| column.heading.width()).max().unwrap_or(0);
         for group in &self.groups {
@@ -90,7 +90,7 @@ impl<'a> Matrix<'a> {
                 let operations = block.operations();
                 let is_only = operations.len() == 1;
                 let names = operations.iter().map(|name| name_of(block, group, is_only, name).line().width());
-                self.name = self.name.max(names.filter(|name| *name <= most).max().unwrap_or(0));
+                self.name = self.name.max(names.filter(|name| fits_a_name(*name, width)).max().unwrap_or(0));
                 let widths = block.rows.iter().map(|row| self.text(row, group.unit).width());
                 self.figure = self.figure.max(widths.max().unwrap_or(0));
             }

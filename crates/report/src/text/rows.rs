@@ -3,7 +3,7 @@
 use super::names::NameColumn;
 use super::{Report, suffix};
 use crate::arrange::{Block, Group};
-use crate::cells::{Column, DETAILS, has_figures, modes, two_costs};
+use crate::cells::{DETAILS, RunColumn, has_figures, modes, two_costs};
 use crate::figure::{ABSENT, shown};
 use crate::line::{Line, NO_BREAK, look, wrapped};
 use document::{Outcome, Row};
@@ -116,7 +116,7 @@ impl Report<'_> {
 
     /// The columns of a verbose report when there is no room for them.
     fn details(&self, row: &Row) -> String {
-        let detail = |column: Column| {
+        let detail = |column: RunColumn| {
             let cell = self.figures.cell(column, row);
             format!("{}{NO_BREAK}{cell}", column.heading())
         };
