@@ -1,6 +1,10 @@
 /*
- * entry-ibpb=on: a barrier on the way in, before the first return, so that nothing that a program has trained steers the kernel. Every entry pays, exceptions of the kernel included: they may have come before their entry has done so. Nothing is
+ * entry-ibpb=on: a barrier on the way in, before the first return, so that no path and no function of the kernel is steered by what a
+ * program has trained. Every entry pays, exceptions of the kernel included: they may have come before their entry has done so. Nothing is
  * left to undo on the way out, for PRED_CMD can only be written. Linux: entry_ibpb, called by UNTRAIN_RET (arch/x86/include/asm/nospec-branch.h).
+ *
+ * AMD's processors before Zen 4 keep the return stack (CPUID 80000008h, EBX bit 30 is clear). Linux fills it there behind the barrier,
+ * since 6.12; here it stays as it is.
  *
  * IBPB loses rax, rcx and rdx. Those of an exception are saved before IN_KERNEL (exception.S); on the other paths they are the program's, and
  * there is a stack.
