@@ -137,6 +137,12 @@ static void enable_nx(void)
 	add(FEATURE_NX, rdmsr(MSR_EFER) & EFER_NXE);
 }
 
+/* A hypervisor may announce PRED_CMD and refuse the write, which no path could survive. */
+static int can_command_predictors(int is_announced)
+{
+	return is_announced && wrmsr_safe(MSR_PRED_CMD, PRED_CMD_IBPB);
+}
+
 static void find_speculation_of_intel(struct cpuid leaf7)
 {
 	/* Subleaf 0 tells the last one in eax. */
@@ -146,7 +152,7 @@ static void find_speculation_of_intel(struct cpuid leaf7)
 	if (leaf7.edx & LEAF7_EDX_CAPABILITIES && !rdmsr_safe(MSR_CAPABILITIES, &capabilities))
 		capabilities = 0;
 	add(FEATURE_IBRS, leaf7.edx & LEAF7_EDX_IBRS);
-	add(FEATURE_IBPB, leaf7.edx & LEAF7_EDX_IBRS);
+	add(FEATURE_IBPB, can_command_predictors((leaf7.edx & LEAF7_EDX_IBRS) != 0));
 	add(FEATURE_EIBRS, leaf7.edx & LEAF7_EDX_IBRS && capabilities & CAPABILITIES_IBRS_ALL);
 	add(FEATURE_STIBP, leaf7.edx & LEAF7_EDX_STIBP);
 	add(FEATURE_SSBD, leaf7.edx & LEAF7_EDX_SSBD);
@@ -165,7 +171,7 @@ static void find_speculation_of_amd(void)
 
 	cpu.has_automatic_ibrs = (eax & EXT21_EAX_AUTOMATIC) != 0;
 	add(FEATURE_IBRS, ebx & EXT8_EBX_IBRS);
-	add(FEATURE_IBPB, ebx & EXT8_EBX_IBPB);
+	add(FEATURE_IBPB, can_command_predictors((ebx & EXT8_EBX_IBPB) != 0));
 	add(FEATURE_EIBRS, cpu.has_automatic_ibrs || (ebx & EXT8_EBX_IBRS && ebx & EXT8_EBX_IBRS_ALWAYS));
 	add(FEATURE_STIBP, ebx & EXT8_EBX_STIBP);
 	add(FEATURE_SSBD, ebx & EXT8_EBX_SSBD);
