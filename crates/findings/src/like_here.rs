@@ -94,6 +94,9 @@ struct Kernel<'a> {
 
 const BY_FLAG: &str = "/proc/cpuinfo cannot be read; the kernel is taken to use what the processor has";
 
+/// The bug of processors whose barrier keeps what returns are predicted by, as Linux calls it since 6.12 (X86_BUG_IBPB_NO_RET).
+const BARRIER_LEAVES_RETURNS: &str = "ibpb_no_ret";
+
 impl<'a> Kernel<'a> {
     fn of(environment: &'a Environment) -> Kernel<'a> {
         let states = &environment.mitigations;
@@ -243,7 +246,12 @@ impl<'a> Kernel<'a> {
     fn barrier(&self, like: &mut Likeness) {
         let on_entry =
             |fault: &&str| self.says(fault, "Mitigation: IBPB").filter(|says| !says.contains("VMEXIT"));
-        if let Some(says) = ["retbleed", "spec_rstack_overflow"].iter().find_map(on_entry) {
+        let Some(says) = ["retbleed", "spec_rstack_overflow"].iter().find_map(on_entry) else { return };
+        if self.has_bug(BARRIER_LEAVES_RETURNS) {
+            let why =
+                "behind the barrier, Linux fills the return stack on this processor, and the lab does not";
+            like.guess("entry-ibpb", "on", says, why);
+        } else {
             like.say("entry-ibpb", "on", says);
         }
     }
@@ -252,18 +260,25 @@ impl<'a> Kernel<'a> {
         let safe_ret = self.states.get("spec_rstack_overflow").map(|state| state.to_lowercase());
         let is_safe_ret =
             safe_ret.is_some_and(|state| state.contains("safe ret") && !state.contains("no safe ret"));
-        if let Some(says) = self.says("retbleed", "untrained return thunk") {
-            like.say("returns", "untrain", says);
+        if let Some(says) = self.says("retbleed", "Mitigation: untrained return thunk") {
+            self.untrained(like, says);
         } else if is_safe_ret {
             let says = self.says("spec_rstack_overflow", "").unwrap_or_default();
-            like.guess(
-                "returns",
-                "untrain",
-                says,
-                "safe RET has another sequence than the one against Retbleed",
-            );
+            let why = "safe RET has another sequence than the one against Retbleed";
+            like.guess("returns", "untrain", says, why);
         } else if let Some(says) = self.says("indirect_target_selection", "return thunks") {
             like.say("returns", "thunk", says);
+        }
+    }
+
+    /// Beside the barrier on every entry, Linux has left it out since 6.12, and in those stable versions that name the bug, but goes on
+    /// saying that it has it.
+    fn untrained(&self, like: &mut Likeness, says: String) {
+        if !like.has("entry-ibpb") {
+            like.say("returns", "untrain", says);
+        } else if !self.is_since((6, 12)) && !self.has_bug(BARRIER_LEAVES_RETURNS) {
+            let why = "beside the barrier on every entry until 6.11, if no stable patch has taken it out";
+            like.guess("returns", "untrain", says, why);
         }
     }
 
@@ -347,6 +362,10 @@ impl<'a> Kernel<'a> {
         leave(
             self.says("retbleed", "Mitigation: Stuffing"),
             "calls are counted, so that the return stack never runs empty",
+        );
+        leave(
+            self.says("retbleed", "on non-AMD"),
+            "returns are untrained or a barrier is executed on every entry, as the kernel was booted; it does not say which",
         );
         leave(
             self.feature("fred").map(|(says, _)| says),
@@ -477,9 +496,9 @@ mod tests {
         );
     }
 
-    #[test]
-    fn amds_first_processors_untrain_returns() {
-        let zen2 = machine(
+    /// A Zen 2 with Debian 12.
+    fn zen2() -> Environment {
+        machine(
             "6.1.0-31-amd64",
             false,
             "pge smep smap umip ibpb stibp ssbd",
@@ -494,18 +513,54 @@ mod tests {
                 ("retbleed", "Mitigation: untrained return thunk; SMT enabled with STIBP protection"),
                 ("spec_rstack_overflow", "Mitigation: SMT disabled"),
             ],
-        );
+        )
+    }
+
+    #[test]
+    fn amds_first_processors_untrain_returns() {
         assert_eq!(
-            steps(&zen2),
+            steps(&zen2()),
             "smep=on smap=on umip=on stibp=on swapgs=on pti=trampoline? stack=frame clear-registers=on? copy-frame=on? \
              returns=untrain work=on index-mask=on? dispatch=direct? rsb=32? global=on"
         );
-        let mut older = zen2;
+        let mut older = zen2();
         older.mitigations.insert(
             "spectre_v2".into(),
             "Mitigation: Retpolines, IBPB: conditional, STIBP: disabled, RSB filling".into(),
         );
         assert!(steps(&older).contains(" dispatch=retpoline rsb=32?"), "{}", steps(&older));
+    }
+
+    #[test]
+    fn returns_were_untrained_beside_the_barrier_on_every_entry() {
+        let with = |release: &str, bug: Option<&str>| {
+            let mut machine = zen2();
+            machine.kernel.release = Some(release.into());
+            machine.cpu.bugs.as_mut().unwrap().extend(bug.map(str::to_owned));
+            machine.mitigations.insert("spec_rstack_overflow".into(), "Mitigation: IBPB".into());
+            steps(&machine)
+        };
+        for (release, bug, own) in [
+            ("6.12.9", Some("ibpb_no_ret"), "entry-ibpb=on? work=on"),
+            // Debian's, which is patched, and one that is not.
+            ("6.1.0-44-amd64", Some("ibpb_no_ret"), "entry-ibpb=on? work=on"),
+            ("6.1.0-18-amd64", None, "entry-ibpb=on returns=untrain? work=on"),
+            ("6.12.9", None, "entry-ibpb=on work=on"),
+        ] {
+            let steps = with(release, bug);
+            assert!(steps.contains(&format!(" copy-frame=on? {own} ")), "{release} {bug:?}: {steps}");
+        }
+    }
+
+    #[test]
+    fn what_an_intel_kernel_does_for_amds_processors_was_taken_for_untraining() {
+        let mut asked = skylake();
+        let state = "Vulnerable: untrained return thunk / IBPB on non-AMD based uarch";
+        asked.mitigations.insert("retbleed".into(), state.into());
+        let found = steps(&asked);
+        assert!(!["returns=", "entry-ibpb="].iter().any(|step| found.contains(step)), "{found}");
+        let left_out = like_here(&asked).left_out.join("\n");
+        assert!(left_out.contains("does not say which (retbleed: Vulnerable"), "{left_out}");
     }
 
     #[test]

@@ -361,6 +361,25 @@ mod tests {
     }
 
     #[test]
+    fn what_is_done_about_retbleed_on_request_agrees_with_the_request() {
+        let retbleed = |value: &str, state: &str| {
+            let document = json!({ "environment": { "mitigations": { "retbleed": state } } });
+            judged(&format!("retbleed={value}"), "", &[], document).is_ok()
+        };
+        for (state, agrees) in [
+            ("Mitigation: untrained return thunk; SMT enabled with STIBP protection", ["unret"].as_slice()),
+            ("Mitigation: IBPB; SMT disabled", &["ibpb"]),
+            ("Vulnerable: untrained return thunk / IBPB on non-AMD based uarch", &["unret", "ibpb"]),
+            ("Mitigation: IBRS", &[]),
+            ("Vulnerable", &["off"]),
+        ] {
+            for value in ["unret", "ibpb", "off"] {
+                assert_eq!(retbleed(value, state), agrees.contains(&value), "{value}: {state}");
+            }
+        }
+    }
+
+    #[test]
     fn a_kernel_says_what_it_does_about_indirect_targets() {
         let its = |value: &str, state: &str| {
             let document =
