@@ -4,7 +4,7 @@
  * left to undo on the way out, for PRED_CMD can only be written. Linux: entry_ibpb, called by UNTRAIN_RET (arch/x86/include/asm/nospec-branch.h).
  *
  * AMD's processors before Zen 4 keep the return stack (CPUID 80000008h, EBX bit 30 is clear). Linux fills it there behind the barrier,
- * since 6.12; here it stays as it is.
+ * since 6.12; here it stays as it is. Exceptions come here by an indirect jump of their stubs (exception.S), which is not protected.
  *
  * IBPB loses rax, rcx and rdx. Those of an exception are saved before IN_KERNEL (exception.S); on the other paths they are the program's, and
  * there is a stack.
