@@ -283,6 +283,7 @@ static _Noreturn void measure(struct request *request)
 	take_canary(&canaries[blocks + 1]);
 	const struct usage after = usage_now();
 	check_faults(request, blocks, taken, after.minor_faults - before.minor_faults);
+	operation_check_again(request);
 
 	emit_ok();
 	emit(RECORD_ORDER, orders, sizeof(orders));
@@ -306,6 +307,7 @@ static _Noreturn void loop(const struct request *request)
 	const struct usage before = usage_now();
 	loop_measure(request);
 	const struct usage after = usage_now();
+	operation_check_again(request);
 	emit_ok();
 	loop_emit(request);
 	emit_end((struct usage){

@@ -170,6 +170,8 @@ extern volatile unsigned long faults_skipped;
 /* operation.c, check.c: arguments of an operation, and whether the answer is right. */
 void operation_prepare(const struct request *request);
 void operation_check(const struct request *request);
+/* Behind the samples, none of which sees whether there was an answer: whether the entry still has one. */
+void operation_check_again(const struct request *request);
 /* The C function of a call of an operation, from 0. */
 const char *operation_function(const struct operation *operation, unsigned place);
 
