@@ -154,7 +154,7 @@ fn bad_input_is_refused_with_the_names_that_matter() {
         ),
         (
             &["--profile", "linux-6.1", "--without", "stack"],
-            "clear-registers=on requires stack=frame, and stack is minimum",
+            "--without stack: clear-registers=on requires it; leave these out: --without stack,clear-registers=on",
         ),
         (&["--entry", "syscal"], "there is no entry \"syscal\"; did you mean syscall"),
         (&["--entry", "vdso-x86_64", "--operation", "none"], "vdso-x86_64 serves"),

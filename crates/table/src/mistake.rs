@@ -75,7 +75,7 @@ pub enum Mistake {
         value: String,
     },
     /// A step of a profile requires one that is left out.
-    #[error("--without {without}: {step} requires it; leave both out: --without {both}")]
+    #[error("--without {without}: {step} requires it; leave these out: --without {both}")]
     Needed {
         /// What was asked to be left out.
         without: String,
