@@ -47,29 +47,33 @@ fn what_a_cpus_state_does_is_no_change() {
     assert!(wrong <= at_most(all), "{wrong} of {all}");
 }
 
-/// How often a change of the plainest system call, or of everything, is found in this world, in percent.
-fn found(moves: Moves, runs: usize, factor: f64, is_of_all: bool) -> u64 {
+/// How often a change of the plainest system call, or of everything, is found in so many comparisons in this world, in percent.
+fn found(comparisons: u64, moves: Moves, runs: usize, factor: f64, is_of_all: bool) -> u64 {
     let change = |entry: &str, operation: &str| {
         if is_of_all { factor } else { system_calls_cost(factor)(entry, operation) }
     };
-    let found = count(fewer(), |seed| {
+    let found = count(comparisons, |seed| {
         let [base, new] = World::new(seed, moves).sides(Order::Turns, runs, change);
         tells_a_change(the_system_call(&between(&base, &new, &[])))
     });
-    100 * found / fewer()
+    100 * found / comparisons
 }
+
+/// What is near its bound, 78 % where 75 are claimed, is told from it by so many comparisons. Of 125, one draw in five has less, and any
+/// new row of the table draws anew.
+const NEAR_ITS_BOUND: u64 = 2000;
 
 /// Runs in turns find a change of 20 % in one row nearly always, and one of 5 % where levels are short, or all rows have it.
 #[test]
 fn a_real_change_is_found_all_the_same() {
     let (short, long) = (moves(5.0, 0.3, true), moves(5.0, 2.0, true));
     let cases = [
-        ("20 %, levels of 2 s, 3 a side", found(long, 3, 1.2, false), 95),
-        ("5 %, levels of 0.3 s, 3 a side", found(short, 3, 1.05, false), 75),
-        ("5 %, levels of 0.3 s, 5 a side", found(short, 5, 1.05, false), 90),
-        ("5 % of all rows, levels of 2 s, 3 a side", found(long, 3, 1.05, true), 60),
-        ("5 % of all rows, levels of 2 s, 5 a side", found(long, 5, 1.05, true), 90),
-        ("5 %, without levels, 2 a side", found(SEEN, 2, 1.05, false), 95),
+        ("20 %, levels of 2 s, 3 a side", found(fewer(), long, 3, 1.2, false), 95),
+        ("5 %, levels of 0.3 s, 3 a side", found(simulator::runs(NEAR_ITS_BOUND), short, 3, 1.05, false), 75),
+        ("5 %, levels of 0.3 s, 5 a side", found(fewer(), short, 5, 1.05, false), 90),
+        ("5 % of all rows, levels of 2 s, 3 a side", found(fewer(), long, 3, 1.05, true), 60),
+        ("5 % of all rows, levels of 2 s, 5 a side", found(fewer(), long, 5, 1.05, true), 90),
+        ("5 %, without levels, 2 a side", found(fewer(), SEEN, 2, 1.05, false), 95),
     ];
     cases.iter().for_each(|(what, found, _)| println!("{what}: found in {found} %"));
     cases.iter().for_each(|(what, found, least)| assert!(found >= least, "{what}: {found} %"));
