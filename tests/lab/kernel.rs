@@ -172,8 +172,7 @@ impl Kernel {
 
     /// The template of `path_<name>`.
     pub fn path(&self, name: &str) -> Path {
-        let paths =
-            table::paths::Paths::read(&table::paths::File::read(places::lab::kernel()).unwrap()).unwrap();
+        let (_, paths) = places::lab::kernel_paths().unwrap();
         let path = paths.path(name).unwrap_or_else(|| panic!("there is no path {name}"));
         let steps = paths.steps(path).into_iter();
         Path {

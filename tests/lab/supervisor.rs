@@ -10,7 +10,7 @@ use crate::steps::PATHS;
 use crate::together::Programs;
 use places::lab::{End, Limits, Qemu};
 use std::collections::BTreeSet;
-use table::paths::{File, Paths, Step};
+use table::paths::{Paths, Step};
 use table::{Operation, Table};
 
 /// Every step of this file, as a switch is set for it; `stack=frame` is the default.
@@ -102,7 +102,7 @@ fn configurations() -> Vec<Vec<(&'static str, &'static str)>> {
 
 #[test]
 fn each_step_adds_the_instructions_of_its_listing() {
-    let paths = Paths::read(&File::read(places::lab::kernel()).unwrap()).unwrap();
+    let (_, paths) = places::lab::kernel_paths().unwrap();
     let (mut script, mut expected) = (Script::new(), Vec::new());
     for configuration in configurations() {
         script.set(&text(&configuration));

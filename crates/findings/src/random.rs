@@ -27,24 +27,28 @@ fn missing(facts: &Facts) -> Option<Finding> {
     let verdict =
         format!("Drawing random bytes enters the kernel{each}: the vDSO has clocks, but no {GETRANDOM}.");
     let release = facts.document.environment.kernel.release.as_deref().unwrap_or_default();
+    let since = format!("{}.{}", SINCE.0, SINCE.1);
     let (cause, remedy, confidence) = match version(release) {
         Some(known) if known < SINCE => (
-            format!("The kernel is Linux {release}; the vDSO has it since Linux {}.{}.", SINCE.0, SINCE.1),
-            "Boot Linux 6.11 or newer. Programs that call the C library also need glibc 2.41 or newer.",
+            format!("The kernel is Linux {release}; the vDSO has it since Linux {since}."),
+            format!(
+                "Boot Linux {since} or newer. Programs that call the C library also need glibc 2.41 or newer."
+            ),
             Confidence::Seen,
         ),
         _ => (
-            "Linux has it in the vDSO since 6.11, so something may have replaced the vDSO, as record-and-replay \
-             debuggers and sandboxes do."
-                .to_owned(),
-            "Measure outside of the debugger or sandbox.",
+            format!(
+                "Linux has it in the vDSO since {since}, so something may have replaced the vDSO, as record-and-replay \
+                 debuggers and sandboxes do."
+            ),
+            "Measure outside of the debugger or sandbox.".to_owned(),
             Confidence::Likely,
         ),
     };
     Some(Finding {
         evidence: row.reason.clone(),
         cause: Some(cause),
-        remedy: Some(remedy.to_owned()),
+        remedy: Some(remedy),
         next: Some(format!("kentry explain {VDSO}")),
         confidence,
         ..Id::RandomPath.finding(Level::Note, verdict)

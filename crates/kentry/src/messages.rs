@@ -10,3 +10,8 @@ pub fn note(text: &str) {
     // Not eprintln, which panics if standard error cannot be written either.
     let _ = writeln!(std::io::stderr(), "kentry: {}", locale::text(&text));
 }
+
+/// Says that the lab or a guest has no times, and why.
+pub fn note_no_times(why: &str) {
+    note(&format!("counting instructions in QEMU's emulation instead of time: {why}"));
+}

@@ -2,7 +2,7 @@
 
 use document::Document;
 use std::collections::BTreeSet;
-use table::special::FIRST_SCREEN;
+use table::special::{FIRST_SCREEN, is_on_first_screen};
 use table::{Kernel, Table};
 
 /// `first screen`, `all`, `int80-i386 getppid`, `syscall-x86_64, 5 rows`, `getppid, 6 entries`, `12 entries, 31 rows`; of a run with several
@@ -38,8 +38,8 @@ fn is_all(document: &Document, rows: &BTreeSet<(&str, &str)>) -> bool {
 }
 
 fn is_first_screen(rows: &BTreeSet<(&str, &str)>) -> bool {
-    let is_row = |(entry, operation): &(&str, &str)| FIRST_SCREEN.iter().any(|row| row.is(entry, operation));
-    rows.len() == FIRST_SCREEN.len() && rows.iter().all(is_row)
+    rows.len() == FIRST_SCREEN.len()
+        && rows.iter().all(|(entry, operation)| is_on_first_screen(entry, operation))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use crate::anatomy::args::AnatomyArgs;
 use crate::error::Error;
 use crate::exit::UNFINISHED;
 use crate::linux::machine::{self, LinuxMachine, accelerator};
-use crate::messages::note;
+use crate::messages::{note, note_no_times};
 use crate::options::output::Look;
 use crate::os::interrupts;
 use crate::{bill, dry_run, linux, progress};
@@ -109,7 +109,7 @@ fn follow(
     interrupt: &Interrupt,
 ) -> Result<Result<Vec<Followed>, String>, Error> {
     let limits = Limits { time: plan.time, output: linux::GUEST_OUTPUT, interrupt: interrupt.clone() };
-    let accelerator = accelerator(&args.options(), &limits, &mut note)?;
+    let accelerator = accelerator(&args.options(), &limits, &mut note_no_times)?;
     let machine = LinuxMachine::new(accelerator, plan, kernels.to_vec(), limits)?;
     let machine = LinuxMachine { symbols: true, timer: args.is_timer(), ..machine };
     let recorder = Recorder::new(&machine);

@@ -6,7 +6,7 @@ use attribution::bill::Plan;
 use measure::lab::{Configuration, Configurations, Listed};
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use table::paths::{File, Path, Paths, Step};
+use table::paths::{Path, Paths, Step};
 use table::{Setting, Table};
 
 /// Columns for an instruction.
@@ -40,8 +40,7 @@ macro_rules! line {
 /// [`Error::Environment`] when the kernel's file has no such path.
 pub fn text(table: &Table, plan: &Plan, path: &str, listed: &Listed) -> Result<String, Error> {
     let internal = |error: table::paths::Error| Error::Environment(error.to_string());
-    let kernel = File::read(places::lab::kernel()).map_err(internal)?;
-    let templates = Paths::read(&kernel).map_err(internal)?;
+    let (kernel, templates) = places::lab::kernel_paths().map_err(internal)?;
     let template =
         templates.path(path).ok_or_else(|| Error::Environment(format!("there is no path {path}")))?;
     let order = Order::new(table, plan);

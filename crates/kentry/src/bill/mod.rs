@@ -7,7 +7,7 @@ use crate::bill::args::{BILL_SECONDS, BillArgs, lab_plan};
 use crate::error::Error;
 use crate::exit::{INTERRUPTED, UNFINISHED};
 use crate::lab::listing as path_listing;
-use crate::messages::note;
+use crate::messages::{note, note_no_times};
 use crate::options::output::Look;
 use crate::options::save::SaveArgs;
 use crate::os::interrupts;
@@ -82,8 +82,7 @@ fn measure(args: &BillArgs, question: Question, interrupt: &Interrupt) -> Result
     let limits = lab::limits(&options, interrupt);
     let mut no_times = asked_for_no_times(&options);
     let emulator = choose(&options, &limits, &mut |why| {
-        note(why);
-        let why = why.split_once(": ").map_or(why, |(_, why)| why);
+        note_no_times(why);
         no_times = Some(format!("no times can be measured in the lab on this machine, because {why}"));
     })?;
     let processor = processor(&emulator, &limits)?;
@@ -123,7 +122,7 @@ pub fn counted(question: Question, cpu_model: Option<&str>, interrupt: &Interrup
         time: Duration::from_secs(BILL_SECONDS[0]),
     };
     let limits = lab::limits(&options, interrupt);
-    let emulator = choose(&options, &limits, &mut note)?;
+    let emulator = choose(&options, &limits, &mut note_no_times)?;
     let processor = processor(&emulator, &limits)?;
     let plan = Plan::new(table, question, processor)?;
     let document = lab::on(emulator, lab_plan(table, &plan, options.time), limits, None, interrupt)?;

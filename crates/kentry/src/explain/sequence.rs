@@ -23,6 +23,13 @@ struct Change {
     removed: Vec<Step>,
 }
 
+impl Change {
+    fn counted(&self, table: &Table, setting: &Setting) -> Counted {
+        let count = |steps: &[Step]| steps.iter().map(|step| executed(step, setting, table)).sum();
+        Counted { entry: self.entry, more: count(&self.added), fewer: count(&self.removed) }
+    }
+}
+
 /// How many instructions a setting adds to a call, and how many it takes away.
 pub struct Counted {
     /// An entry whose path it changes.
@@ -35,24 +42,20 @@ pub struct Counted {
 
 /// Counted on the first path that a setting changes, beside bare and what it requires; none where it changes none.
 pub fn counted(table: &Table, setting: &Setting) -> Option<Counted> {
-    let kernel = File::read(places::lab::kernel()).ok()?;
-    let paths = Paths::read(&kernel).ok()?;
-    let Change { entry, added, removed, .. } = change(table, &paths, setting)?;
-    let count = |steps: &[Step]| steps.iter().map(|step| executed(step, setting, table)).sum();
-    Some(Counted { entry, more: count(&added), fewer: count(&removed) })
+    let (_, paths) = places::lab::kernel_paths().ok()?;
+    Some(change(table, &paths, setting)?.counted(table, setting))
 }
 
 /// The steps of the first path that a setting changes, instruction by instruction; the other switches are as bare has them, with what
 /// the setting requires.
 pub fn text(table: &Table, setting: &Setting) -> String {
     let heading = format!("\n## In the lab: {setting}\n\n");
-    let Ok(kernel) = File::read(places::lab::kernel()) else { return String::new() };
-    let Ok(paths) = Paths::read(&kernel) else { return String::new() };
+    let Ok((kernel, paths)) = places::lab::kernel_paths() else { return String::new() };
     let Some(change) = change(table, &paths, setting) else {
         return heading
             + "Beside bare it adds no instruction to any entry; beside other settings it may (`kentry bill`, in company).\n";
     };
-    let count: u64 = change.added.iter().map(|step| executed(step, setting, table)).sum();
+    let count = change.counted(table, setting).more;
     let instructions = if count == 1 { "1 instruction".into() } else { format!("{count} instructions") };
     let mut text =
         format!("{heading}On the path `{}`, a call executes {instructions} of these steps:\n\n", change.path);

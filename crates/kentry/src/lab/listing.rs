@@ -39,13 +39,11 @@ pub fn entry<'a>(table: &'a Table, word: &str) -> Result<&'a Entry, Error> {
 /// # Errors
 /// [`Error::Usage`] when it has none.
 pub fn path_of(entry: &Entry) -> Result<String, Error> {
-    let kernel = File::read(places::lab::kernel())
-        .and_then(|file| table::paths::Paths::read(&file))
-        .map_err(internal)?;
+    let (_, paths) = places::lab::kernel_paths().map_err(internal)?;
     let file = entry.lab.as_deref().map(|file| file.replace('-', "_"));
     let abi = if entry.abi == Some(Abi::X86_64) { "x86_64" } else { "i386" };
     let names = file.into_iter().flat_map(|file| [format!("{file}_{abi}"), file]);
-    let mut known = names.filter(|name| kernel.path(name).is_some());
+    let mut known = names.filter(|name| paths.path(name).is_some());
     known.next().ok_or_else(|| {
         Error::Usage(format!(
             "{} has no path of its own in the kernel; `kentry explain` tells where it goes",

@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::exec::{Output, Program, Refused, Running, standard_input};
 use crate::lab::args::LabArgs;
 use crate::measure::show;
-use crate::messages::note;
+use crate::messages::{note, note_no_times};
 use crate::options::guest::Accel;
 use crate::options::output::Look;
 use crate::os::interrupts;
@@ -89,7 +89,7 @@ fn in_lab(
     interrupt: &Interrupt,
 ) -> Result<document::Document, Error> {
     let limits = limits(options, interrupt);
-    let emulator = choose(options, &limits, &mut note)?;
+    let emulator = choose(options, &limits, &mut note_no_times)?;
     on(emulator, plan, limits, seed, interrupt)
 }
 

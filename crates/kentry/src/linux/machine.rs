@@ -31,7 +31,7 @@ pub struct LinuxMachine {
     pub timer: bool,
 }
 
-/// What executes the guests, by the lab's judgement of this machine's KVM. `say` gets a line that tells why it is no KVM.
+/// What executes the guests, by the lab's judgement of this machine's KVM. `say` gets the reason why it is no KVM.
 ///
 /// # Errors
 /// [`Error::Environment`] when KVM is asked for, and does not run ring 0 natively.

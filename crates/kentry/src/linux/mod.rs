@@ -10,7 +10,7 @@ use crate::linux::args::LinuxArgs;
 use crate::linux::exec::Program;
 use crate::linux::machine::{LinuxMachine, accelerator, kernel};
 use crate::measure::show;
-use crate::messages::note;
+use crate::messages::{note, note_no_times};
 use crate::options::guest::Accel;
 use crate::options::output::Look;
 use crate::os::{interrupts, room};
@@ -113,7 +113,7 @@ pub fn in_guests(
     let kernels =
         plan.kernels.iter().map(|word| kernel(word, interrupt, &mut note)).collect::<Result<Vec<_>, _>>()?;
     let limits = Limits { time: plan.time, output: GUEST_OUTPUT, interrupt: interrupt.clone() };
-    let accelerator = accelerator(options, &limits, &mut note)?;
+    let accelerator = accelerator(options, &limits, &mut note_no_times)?;
     let machine = LinuxMachine::new(accelerator, &plan, kernels, limits)?;
     let setup = machine.setup(&machine)?;
     let plan = match (setup.place.counter(), seed) {

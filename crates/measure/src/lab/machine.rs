@@ -100,7 +100,7 @@ pub fn machine_of(accelerator: Accelerator) -> Machine {
     }
 }
 
-/// The machine that a command line asks for. `say` gets a line that tells why `auto` falls back to emulation.
+/// The machine that a command line asks for. `say` gets the reason why `auto` falls back to emulation.
 ///
 /// # Errors
 /// As [`accelerator`].
@@ -113,7 +113,7 @@ pub fn choose(options: &Options, limits: &Limits, say: &mut dyn FnMut(&str)) -> 
     Ok(Emulator::Qemu(Qemu::new(accelerator, model)))
 }
 
-/// What is to execute the instructions of QEMU's guests, with this processor if one is named. `say` gets a line that tells why `auto` falls
+/// What is to execute the instructions of QEMU's guests, with this processor if one is named. `say` gets the reason why `auto` falls
 /// back to emulation.
 ///
 /// # Errors
@@ -138,7 +138,7 @@ pub fn accelerator(
             // Without it there is nothing to try.
             let tried = if this.has_virtualization { try_natively(&kvm, limits)? } else { Err(this.why()) };
             let Err(why) = tried else { return Ok(Accelerator::Kvm) };
-            say(&format!("counting instructions in QEMU's emulation instead of time: {why}"));
+            say(&why);
             Ok(Accelerator::Tcg)
         }
     }

@@ -19,6 +19,7 @@ mod trouble;
 
 use crate::packed::unpacked;
 use std::sync::LazyLock;
+use table::paths;
 
 pub use crate::emulator::Accelerator;
 pub use agreed::Agreed;
@@ -39,4 +40,14 @@ pub fn kernel() -> &'static [u8] {
     static KERNEL: LazyLock<Vec<u8>> =
         LazyLock::new(|| unpacked(include_bytes!(concat!(env!("OUT_DIR"), "/kernel.z"))));
     &KERNEL
+}
+
+/// The kernel's file, read, and the templates of its paths.
+///
+/// # Errors
+/// When the file is not one of this lab's.
+pub fn kernel_paths() -> Result<(paths::File<'static>, paths::Paths), paths::Error> {
+    let file = paths::File::read(kernel())?;
+    let paths = paths::Paths::read(&file)?;
+    Ok((file, paths))
 }
