@@ -3,7 +3,7 @@
 #
 #	scripts/test.sh			every test
 #	scripts/test.sh STAGE...	these alone: unit, lab, guests, slow
-#	scripts/test.sh quick		those of the inner loop: without the release build, the lab, fuzzing, long simulations
+#	scripts/test.sh quick		those of the inner loop: without the lab, fuzzing, long simulations
 #
 # A Rust test that lacks something here prints `skipped NAME: why` and returns; it counts as skipped, not as passed.
 set -uo pipefail
@@ -59,11 +59,6 @@ reap() {
 
 reap_all() {
 	while [ ${#running[@]} -gt 0 ]; do reap; done
-}
-
-# await NAME: what follows needs what this step makes.
-await() {
-	while [[ " ${running[*]} " == *" $1 "* ]]; do reap; done
 }
 
 # Sums up lines of cargo's test runner, and the plain 'N passed, N failed, N skipped'. A step that reports no test
@@ -153,15 +148,17 @@ has() { [[ " ${stages[*]} " == *" $1 "* ]]; }
 # Runs of each simulated case that holds the statistics, where the inner loop takes fewer (simulator::runs). Their bounds are those of 2000.
 export KENTRY_SIMULATED_RUNS=${KENTRY_SIMULATED_RUNS-500}
 
+# The command that the scripts run: the one that Rust's tests were compiled beside. What `make dist` packs is run by tests/dist.sh.
+export KENTRY=${KENTRY-$PWD/target/x86_64-unknown-linux-gnu/debug/kentry}
+
 # What needs them says so itself where they cannot be had.
 scripts/kernels.sh >/dev/null || true
 
 if has unit; then step "format and lint" scripts/lint.sh; fi
 if has unit || has lab; then step "tests, compiled" cargo test --locked --workspace --no-run; fi
-if has guests || has slow; then beside "release build" cargo build --release --locked; fi
+if has guests || has slow; then step "the command, compiled" cargo build --locked --bin kentry; fi
 if has lab; then lab; fi
 if has unit; then unit; fi
-await "release build"
 if has guests; then guests; fi
 if has slow; then slow; fi
 reap_all

@@ -158,7 +158,10 @@ fn bad_input_is_refused_with_the_names_that_matter() {
         ),
         (&["--entry", "syscal"], "there is no entry \"syscal\"; did you mean syscall"),
         (&["--entry", "vdso-x86_64", "--operation", "none"], "vdso-x86_64 serves"),
-        (&["--entry", "int80*"], "a bill is of one entry and operation, and these are several: int80-x86_64 getppid"),
+        (
+            &["--entry", "int80*"],
+            "a bill is of one entry and operation, and these are several: int80-x86_64 getppid",
+        ),
         (&["--orders", "1001"], "1001"),
         (&["--run", "/nonexistent/run.json"], "/nonexistent/run.json: there is no such file"),
     ] {

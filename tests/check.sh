@@ -9,7 +9,7 @@
 #	finish					prints the sums and exits
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-kentry=${KENTRY:-$root/target/x86_64-unknown-linux-gnu/release/kentry}
+kentry=${KENTRY:-$root/target/x86_64-unknown-linux-gnu/debug/kentry}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 out=$work/out err=$work/err

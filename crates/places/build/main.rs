@@ -5,6 +5,7 @@ mod lab;
 mod probes;
 
 use std::path::{Path, PathBuf};
+use table::Table;
 
 fn main() {
     let root = Path::new(&variable("CARGO_MANIFEST_DIR")).join("../..");
@@ -12,6 +13,9 @@ fn main() {
         println!("cargo::rerun-if-changed={}", root.join(watched).display());
     }
     println!("cargo::rerun-if-env-changed=CC");
+    if let Err(error) = Table::parse(table::SOURCE) {
+        panic!("{error}");
+    }
     let out = PathBuf::from(variable("OUT_DIR"));
     probes::build(&root, &out);
     lab::build(&root, &out);

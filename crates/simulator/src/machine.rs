@@ -1,5 +1,5 @@
 use crate::clock::nanos;
-use crate::counter::Counter;
+use crate::counter::{Ahead, Counter};
 use crate::cpu::{Core, Cpu, Event, Work};
 use crate::random::Random;
 use std::time::Duration;
@@ -54,6 +54,7 @@ pub struct Machine {
     model: Model,
     /// Steps of the counter in a nanosecond; two divisions less for every stamp.
     counter_rate: f64,
+    ahead: Ahead,
     cores: Vec<Core>,
     random: Random,
     /// In nanoseconds.
@@ -76,7 +77,8 @@ impl Machine {
         let mut random = Random::new(seed);
         let cores = model.cpus.iter().map(|cpu| Core::new(cpu, &mut random)).collect();
         let counter_rate = model.counter.rate();
-        Machine { model, counter_rate, cores, random, now: 0.0, cpu: 0, preemptions: 0, interrupts: 0 }
+        let ahead = Ahead::default();
+        Machine { model, counter_rate, ahead, cores, random, now: 0.0, cpu: 0, preemptions: 0, interrupts: 0 }
     }
 
     /// What it is like.
@@ -188,6 +190,6 @@ impl Machine {
     /// What the counter says at a time.
     pub(crate) fn reading(&self, time: f64) -> u64 {
         let steps = (COUNTING_BEFORE + time) * self.counter_rate;
-        self.model.counter.reading(steps, time)
+        self.model.counter.reading(steps, time, &self.ahead)
     }
 }

@@ -4,7 +4,9 @@
 use super::verdicts::Depth;
 use super::{Report, after_blank};
 use crate::first_screen::{FirstScreen, closed_in_words, is_all_of};
+use crate::head::NOISE;
 use crate::line::{Line, look, wrapped};
+use document::{Finding, Level};
 
 /// Findings get so many lines, however long the rest is.
 const LEAST: usize = 6;
@@ -24,31 +26,31 @@ impl Report<'_> {
         lines
     }
 
-    /// As many findings as fit, the most important first; the warnings with their remedies where there is room for these.
+    /// As many findings as fit, the most important first. Rather than the remedy of a warning, notes are left out.
     fn verdicts_within(&self, room: usize) -> Vec<Line> {
-        let full = self.each_verdict(Depth::Remedies);
-        if full.iter().map(Vec::len).sum::<usize>() <= room {
-            return full.into_iter().flatten().collect();
-        }
-        let each = self.each_verdict(Depth::Verdicts);
-        if each.iter().map(Vec::len).sum::<usize>() <= room {
-            return each.into_iter().flatten().collect();
-        }
-        let mut lines = Vec::new();
-        let mut left = each.len();
-        for verdict in each {
-            if lines.len() + verdict.len() >= room {
-                break;
-            }
-            lines.extend(verdict);
-            left -= 1;
-        }
-        let text = match left {
-            1 => "--all shows 1 more finding.".to_owned(),
-            left => format!("--all shows {left} more findings."),
+        let with_remedies = self.each_verdict(Depth::Remedies);
+        let is_warning = |finding: &&Finding| finding.level == Level::Warning && finding.id != NOISE;
+        let warnings = self.document.findings.iter().filter(is_warning).count();
+        self.fitting(with_remedies, warnings, room)
+            .or_else(|| self.fitting(self.each_verdict(Depth::Verdicts), 0, room))
+            .unwrap_or_default()
+    }
+
+    /// The first of these findings that fit, and how many more there are; `None` if that would be fewer than `least`.
+    fn fitting(&self, mut each: Vec<Vec<Line>>, least: usize, room: usize) -> Option<Vec<Line>> {
+        let more = |left: usize| match left {
+            0 => Vec::new(),
+            1 => self.labelled("", "--all shows 1 more finding."),
+            left => self.labelled("", &format!("--all shows {left} more findings.")),
         };
-        lines.extend(self.labelled("", &text));
-        lines
+        let length =
+            |shown: usize| each[..shown].iter().map(Vec::len).sum::<usize>() + more(each.len() - shown).len();
+        let shown = (least.min(each.len())..=each.len()).rev().find(|shown| length(*shown) <= room)?;
+        let left = each.len() - shown;
+        each.truncate(shown);
+        let mut lines: Vec<Line> = each.into_iter().flatten().collect();
+        lines.extend(more(left));
+        Some(lines)
     }
 
     /// The rows, and in one sentence the entries that do not work here.
