@@ -168,9 +168,9 @@ impl Found {
 /// Guests come first: where they cannot be had, that is said at once.
 fn measure(publication: &Publication, args: &ReproduceArgs, interrupt: &Interrupt) -> Result<Found, Error> {
     let lab = match publication.is_for_lab(Table::get()) {
-        _ if args.lab => in_lab(publication, interrupt)?,
+        _ if args.lab => in_lab(publication, args.time.seed, interrupt)?,
         // Nobody asked for the lab: where there is none, the published figures stand alone.
-        true => in_lab(publication, interrupt).unwrap_or_else(|error| {
+        true => in_lab(publication, args.time.seed, interrupt).unwrap_or_else(|error| {
             note(&format!("the lab was not measured: {error}"));
             None
         }),
@@ -185,7 +185,7 @@ fn measure(publication: &Publication, args: &ReproduceArgs, interrupt: &Interrup
         return Ok(Found { here: Some(this_machine(args)?), run: None, timed: Vec::new(), lab, guests });
     }
     let run = kentrys_way(rows.clone(), args, interrupt)?;
-    let timed = time_loops(publication, rows, &run, interrupt)?;
+    let timed = time_loops(publication, rows, &run, args.time.seed, interrupt)?;
     Ok(Found { here: None, run: Some(run), timed, lab, guests })
 }
 
@@ -209,6 +209,7 @@ fn time_loops(
     publication: &Publication,
     rows: Vec<TableRow>,
     run: &Document,
+    seed: Option<u64>,
     interrupt: &Interrupt,
 ) -> Result<Vec<Timed>, Error> {
     let used = run.measurement.cpus.iter().max_by_key(|cpu| cpu.kept_rounds);
@@ -221,14 +222,18 @@ fn time_loops(
         unit: publication.unit,
         cpu,
         parent: u64::from(std::process::id()),
-        seed: u64::from(drawn_seed()),
+        seed: seed.unwrap_or(u64::from(drawn_seed())),
     };
     let mut host = executor(Priority::Inherited, LOOPS_TIME, interrupt)?;
     Ok(loops.time(&mut host, interrupt))
 }
 
 /// None where the lab has nothing that stands for the publication.
-fn in_lab(publication: &Publication, interrupt: &Interrupt) -> Result<Option<Document>, Error> {
+fn in_lab(
+    publication: &Publication,
+    seed: Option<u64>,
+    interrupt: &Interrupt,
+) -> Result<Option<Document>, Error> {
     let (entry, operation, set) = publication.wants(Kernel::Lab, Table::get());
     if entry.is_empty() {
         note(&format!("the lab has nothing that stands for {}", publication.name));
@@ -243,10 +248,10 @@ fn in_lab(publication: &Publication, interrupt: &Interrupt) -> Result<Option<Doc
         accel,
         cpu_model: None,
         bochs: false,
-        seed: 0,
+        seed: seed.unwrap_or(0),
         time: LAB_TIME,
     };
-    crate::lab::measured(&options, interrupt).map(Some)
+    crate::lab::measured(&options, seed, interrupt).map(Some)
 }
 
 /// None where no guest stands for anything of the publication.

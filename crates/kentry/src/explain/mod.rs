@@ -142,8 +142,7 @@ fn explain_entry(entry: &Entry, document: Option<&Document>) -> String {
     let mut text = find(entry).map_or(String::new(), |(_, text, _)| text.to_string());
     text.push_str("\n## Measured\n\n");
     let Some(document) = document else {
-        let command = if entry.kernels.contains(&Kernel::Linux) { "kentry" } else { "kentry lab" };
-        return text + &without_run(&format!("{command} --entry {}", entry.name));
+        return text + &without_run(&command(entry));
     };
     origin(document, &mut text);
     text.push_str(&rows(entry, document));
@@ -154,6 +153,12 @@ fn explain_entry(entry: &Entry, document: Option<&Document>) -> String {
 /// How to measure on this machine.
 fn without_run(command: &str) -> String {
     format!("No run of this machine is kept. Measure one, and its figures stand here:\n\n    {command}\n")
+}
+
+/// The command that measures an entry, where there is one.
+fn command(entry: &Entry) -> String {
+    let measure = if entry.kernels.contains(&Kernel::Linux) { "kentry" } else { "kentry lab" };
+    format!("{measure} --entry {}", entry.name)
 }
 
 /// Where the numbers come from.
@@ -167,7 +172,7 @@ fn rows(entry: &Entry, document: &Document) -> String {
     let rows: Vec<&Row> = document.results.iter().filter(|row| row.entry == entry.name).collect();
     let closed = |row: &&&Row| row.outcome != Outcome::Ok && row.reason == rows[0].reason;
     match rows.as_slice() {
-        [] => format!("The run has no row of this entry; `kentry --entry {}` measures it.\n", entry.name),
+        [] => format!("The run has no row of this entry; `{}` measures it.\n", command(entry)),
         [first, _, ..] if rows.iter().filter(closed).count() == rows.len() => {
             let why = report::plain(first.reason.as_deref().unwrap_or("-"));
             format!("- all {} operations: {}: {why}\n", rows.len(), first.outcome.name())

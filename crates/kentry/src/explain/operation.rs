@@ -22,17 +22,17 @@ pub fn explain(table: &Table, operation: &Operation, document: Option<&Document>
     match document {
         Some(document) => {
             super::origin(document, &mut text);
-            text.push_str(&rows(name, document));
+            text.push_str(&rows(table, name, document));
         }
-        None => text.push_str(&super::without_run(&format!("{} --operation {name}", command(table, name)))),
+        None => text.push_str(&super::without_run(&command(table, name))),
     }
     text
 }
 
 /// The command that measures it.
-fn command(table: &Table, name: &str) -> &'static str {
+fn command(table: &Table, name: &str) -> String {
     let on_linux = table.rows(Kernel::Linux).any(|(_, operation)| operation.name == name);
-    if on_linux { "kentry" } else { "kentry lab" }
+    format!("{} --operation {name}", if on_linux { "kentry" } else { "kentry lab" })
 }
 
 fn facts(operation: &Operation) -> Vec<String> {
@@ -98,13 +98,13 @@ fn written(number: u32) -> String {
     if number < 0x1_0000 { number.to_string() } else { format!("{number:#x}") }
 }
 
-fn rows(name: &str, document: &Document) -> String {
+fn rows(table: &Table, name: &str, document: &Document) -> String {
     let rows = document.results.iter().filter(|row| row.operation == name);
     let lines: String = rows
         .map(|row| format!("- `{}`, {}\n", report::plain(&row.entry), report::summary_of_row(document, row)))
         .collect();
     if lines.is_empty() {
-        format!("The run has no row of this operation; `kentry --operation {name}` measures it.\n")
+        format!("The run has no row of this operation; `{}` measures it.\n", command(table, name))
     } else {
         lines
     }

@@ -77,9 +77,13 @@ pub fn seeded<'a>(plan: LabPlan<'a>, seed: Option<u64>, counter: Counter) -> Lab
     }
 }
 
-/// What these options ask for, measured, and neither shown nor kept.
-pub fn measured(options: &Options, interrupt: &Interrupt) -> Result<document::Document, Error> {
-    in_lab(LabPlan::new(Table::get(), options)?, options, None, interrupt)
+/// What these options ask for, measured, and neither shown nor kept; `seed` is the one that the command line names.
+pub fn measured(
+    options: &Options,
+    seed: Option<u64>,
+    interrupt: &Interrupt,
+) -> Result<document::Document, Error> {
+    in_lab(LabPlan::new(Table::get(), options)?, options, seed, interrupt)
 }
 
 fn in_lab(
