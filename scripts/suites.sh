@@ -11,7 +11,7 @@ set -euo pipefail
 suite=${1:?usage: suites.sh SUITE}
 folder=$(cd "$(dirname "$0")/.." && pwd)/target/suites/$suite
 packages=(qemu-system-x86 bochs bochsbios vgabios bochs-term)
-keys=/usr/share/keyrings/debian-archive-keyring.gpg
+. "$(dirname "$0")/apart.sh"
 
 main() {
 	if [ -z "$(find "$folder/bin" -maxdepth 0 -mtime -7 2>/dev/null)" ]; then
@@ -22,17 +22,11 @@ main() {
 
 # In a folder beside it, which takes its place when all is there.
 make_anew() {
-	command -v apt-get >/dev/null && [ -r $keys ] || { cannot "apt and Debian's keys are not here"; return; }
-	local archive
-	archive=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' 'Origin: Debian' 'Label: Debian' | head -n 1)
-	[ -n "$archive" ] || { cannot "apt knows no archive of Debian here (after apt-get update, it does)"; return; }
 	mkdir -p "${folder%/*}"
 	work=$(mktemp -d "$folder.XXXXXX")
 	trap 'rm -rf "$work"' EXIT
-	mkdir -p "$work"/{apt/lists/partial,apt/cache/archives/partial,new/root,new/bin}
-	echo "deb [signed-by=$keys] $archive $suite main" >"$work/apt/sources.list"
-	: >"$work/apt/status"
-	apart apt-get update || { cannot "its lists cannot be fetched"; return; }
+	mkdir -p "$work"/new/{root,bin}
+	set_apart "$work/apt" "$suite" || return
 	apart apt-get --download-only install "${packages[@]}" || { cannot "its packages cannot be fetched"; return; }
 	for package in "$work"/apt/cache/archives/*.deb; do
 		dpkg-deb -x "$package" "$work/new/root" || { cannot "$package cannot be unpacked"; return; }
@@ -42,15 +36,6 @@ make_anew() {
 	wrap bochs 'BXSHARE=$root/usr/share/bochs LTDL_LIBRARY_PATH=$lib/bochs/plugins' -q
 	rm -rf "$folder"
 	mv "$work/new" "$folder"
-}
-
-# apart COMMAND...: apt with a state of its own, in which nothing is installed.
-apart() {
-	local state=$work/apt
-	"$1" -qq -o APT::Get::Assume-Yes=true -o Dir::State="$state" -o Dir::State::status="$state/status" -o Dir::State::lists="$state/lists" \
-		-o Dir::Cache="$state/cache" -o Dir::Etc::sourcelist="$state/sources.list" -o Dir::Etc::sourceparts=/dev/null \
-		-o Dir::Etc::preferencesparts=/dev/null -o Acquire::Languages=none -o APT::Install-Recommends=false \
-		-o APT::Sandbox::User= "${@:2}" >&2
 }
 
 # The package that the suite's newest kernel for cloud machines is in, which has been another one since Linux 7.

@@ -91,6 +91,7 @@ finish() {
 guests() {
 	beside "other kernels, emulated" tests/guest.sh
 	beside "the emulators of other Debian suites" tests/suites.sh
+	beside "GNU Mach, emulated" tests/gnumach.sh
 	beside "guests under KVM" tests/kvm.sh
 	beside "the lab from an image" tests/image.sh
 }
