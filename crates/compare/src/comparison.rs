@@ -73,6 +73,9 @@ pub struct RunHead {
     /// How long it was allowed to take, seconds; null where it is unknown.
     #[serde(default)]
     pub budget_seconds: Option<f64>,
+    /// The options of `kentry` that choose the rows that it was asked for; null where no few options do.
+    #[serde(default)]
+    pub options: Option<String>,
     /// The command that its probes ran under; null where they ran as they are.
     #[serde(default)]
     pub command: Option<String>,

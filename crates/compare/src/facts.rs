@@ -1,5 +1,6 @@
 //! What else differs between two sides: facts about the machine, the kernel and the measurement.
 
+use crate::asked;
 use crate::comparison::{Confounder, Severity};
 use crate::prior::Behaviour;
 use document::{Counter, Document, Machine, Name};
@@ -307,15 +308,22 @@ pub(crate) struct Facts {
     sysctls: BTreeMap<String, String>,
     /// SHA-256 of each probe.
     probes: BTreeMap<String, String>,
+    /// The rows that it was asked for, in words.
+    rows: BTreeSet<String>,
+    /// The command that asks for them; none where that takes many options.
+    asked_by: Option<String>,
 }
 
 impl Facts {
-    pub fn of(document: &Document) -> Facts {
+    /// `options` are those that ask for the document's rows.
+    pub fn of(document: &Document, options: Option<&str>) -> Facts {
         Facts {
             known: FACTS.iter().filter_map(|fact| Some((fact.id, (fact.value)(document)?))).collect(),
             mitigations: document.environment.mitigations.clone(),
             sysctls: document.environment.sysctls.clone(),
             probes: document.measurement.probes.clone(),
+            rows: asked::rows(document),
+            asked_by: options.map(|options| format!("kentry{options}")),
         }
     }
 
@@ -324,7 +332,8 @@ impl Facts {
     pub fn is_alike(&self, other: &Facts) -> bool {
         let mut causes = FACTS.iter().filter(|fact| fact.severity != Note);
         let is_same = |fact: &Fact| self.known.get(fact.id) == other.known.get(fact.id);
-        causes.all(is_same) && self.mitigations == other.mitigations && self.probes == other.probes
+        let is_alike = self.mitigations == other.mitigations && self.probes == other.probes;
+        causes.all(is_same) && is_alike && self.rows == other.rows
     }
 }
 
@@ -359,8 +368,32 @@ pub(crate) fn confounders(sides: &Sides) -> Vec<Confounder> {
         Caution,
         "The timed code is another: a difference may be one of the measurement. Measure both sides with one kentry.",
     ));
+    found.extend(other_rows(sides));
     found.sort_by_key(|confounder| confounder.severity);
     found
+}
+
+/// Runs that were asked for other rows.
+fn other_rows(sides: &Sides) -> Option<Confounder> {
+    let meaning = "What runs between the rounds of a row is in its figure: on one machine a bare system call cost 14 % more when it was \
+                   measured alone. Measure the same rows on both sides.";
+    let all: BTreeSet<&BTreeSet<String>> =
+        sides.base.iter().chain(&sides.new).map(|facts| &facts.rows).collect();
+    // A run without rows says nothing.
+    if all.iter().filter(|rows| !rows.is_empty()).count() < 2 {
+        return None;
+    }
+    let count = |facts: &&Facts| match facts.rows.len() {
+        1 => "1 row".into(),
+        rows => format!("{rows} rows"),
+    };
+    let words = |facts: &&Facts| facts.asked_by.clone().unwrap_or_else(|| count(facts));
+    let values = [&sides.base, &sides.new].map(|side| side.iter().map(words).collect::<BTreeSet<_>>());
+    let mut values = values.map(|side| side.into_iter().collect::<Vec<String>>());
+    if values[0] == values[1] {
+        values[1].iter_mut().for_each(|rows| *rows = rows.replace(" row", " other row"));
+    }
+    Some(confounder("rows-measured", "rows measured", values, Caution, meaning))
 }
 
 /// Sides without a row in common; with how many rows either has.

@@ -11,6 +11,7 @@
 
 #![forbid(unsafe_code)]
 
+mod asked;
 mod boots;
 mod compare;
 mod comparison;

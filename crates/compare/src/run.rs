@@ -1,5 +1,6 @@
 //! What a comparison needs of a document.
 
+use crate::asked;
 use crate::comparison::{RunHead, Unit};
 use crate::facts::Facts;
 use document::{Counter, Document, Identity, Outcome, Path, Timing, is_figure};
@@ -117,7 +118,8 @@ impl Run {
         }
         let is_of_one_boot = document.counter() == Counter::Time
             && document.environment.guest.as_ref().is_none_or(|guest| boots_of_a_row(guest) < 2);
-        let (head, facts) = (head(document, name), Facts::of(document));
+        let head = head(document, name);
+        let facts = Facts::of(document, head.options.as_deref());
         let (at, seconds) = (seconds_since_1970(&head.started), document.measurement.seconds);
         Run { head, facts, at, seconds, is_of_one_boot, rows, order, repeated }
     }
@@ -150,6 +152,7 @@ fn head(document: &Document, name: Option<&str>) -> RunHead {
         partial: measurement.partial,
         budget_seconds: Some(measurement.budget_seconds)
             .filter(|seconds| seconds.is_finite() && *seconds > 0.0),
+        options: asked::options(document),
         command: measurement.command.clone(),
         arm: measurement.arm.clone(),
     }

@@ -98,6 +98,33 @@ fn a_document_is_the_same_as_itself() {
     assert_eq!(same, ["same-run"]);
 }
 
+/// A bare system call cost 14 % more when nothing else was measured, and that was told as a change.
+#[test]
+fn what_was_measured_beside_a_row_stands_before_any_number() {
+    let syscall = |operation: &str| measured("syscall-x86_64", operation, 300.0);
+    let one = || document(1, vec![syscall("none")]);
+    let two = |id: u64| document(id, vec![syscall("none"), syscall("getppid")]);
+    let said = |base: Document, new: Document| -> Vec<(Severity, String, String)> {
+        let found = between(&[base], &[new]);
+        let rows = found.confounders.iter().filter(|found| found.id == "rows-measured");
+        rows.map(|rows| (rows.severity, rows.base.join(","), rows.new.join(","))).collect()
+    };
+    let command = "kentry --entry syscall-x86_64 --operation none".to_owned();
+    let both = "kentry --entry syscall-x86_64 --operation getppid --operation none".to_owned();
+    assert_eq!(said(one(), two(2)), [(Severity::Caution, command, both)]);
+    assert_eq!(said(two(1), two(2)), []);
+    let other =
+        |name: &str| document(3, vec![measured(name, "none", 4.0), syscall("getppid"), syscall("time")]);
+    assert_eq!(
+        said(other("call"), other("rdtsc")),
+        [(Severity::Caution, "3 rows".to_owned(), "3 other rows".to_owned())]
+    );
+    // Where instructions are counted no row knows of another.
+    let emulated = |id, rows: &[(&str, f64)]| counted(id, rows);
+    let (less, more) = (&[("call", 4.0)][..], &[("call", 4.0), ("syscall-x86_64", 48.0)][..]);
+    assert_eq!(said(emulated(4, less), emulated(5, more)), []);
+}
+
 #[test]
 fn a_great_change_is_told_by_single_runs_and_a_small_one_is_not() {
     let syscall = |cycles| measured("syscall-x86_64", "none", cycles);

@@ -3,14 +3,35 @@
 use crate::runs::short;
 use compare::{RunHead, Side};
 
+/// Whole commands name so many runs at most.
+const FEW: usize = 4;
+
 /// What to do with more runs, behind a sentence without its stop.
 pub(super) fn then(sides: [&Side; 2]) -> String {
-    match values(sides) {
-        Some([base, new]) => format!(
-            "; then add --base tag:more={base} --new tag:more={new}. On the base's side (on the new one with more={new}):"
+    match (values(sides), compare(sides)) {
+        (Some([_, new]), Some(_)) => {
+            format!(". On the base's side, on the new one with more={new}, and then all together:")
+        }
+        (Some([base, new]), None) => format!(
+            "; then give all runs by --base and --new, and --base tag:more={base} --new tag:more={new}. On the base's side (on the new \
+             one with more={new}):"
         ),
-        None => "; then give every run, by --base and --new. On each side:".to_owned(),
+        (None, _) => "; then give every run, by --base and --new. On each side:".to_owned(),
     }
+}
+
+/// The comparison with the runs that were given and those that have a tag, to be typed; none where they are many, or some cannot be named.
+pub(super) fn compare(sides: [&Side; 2]) -> Option<String> {
+    let tags = values(sides)?;
+    let is_few = sides.iter().map(|side| side.runs.len()).sum::<usize>() <= FEW;
+    let mut command = is_few.then(|| "kentry compare".to_owned())?;
+    for ((side, option), tag) in sides.iter().zip(["--base", "--new"]).zip(tags) {
+        for run in &side.runs {
+            command.push_str(&format!(" {option} {}", handle(run)?));
+        }
+        command.push_str(&format!(" {option} tag:more={tag}"));
+    }
+    Some(command)
 }
 
 /// The option that gives a run of the base's side its tag.
@@ -26,13 +47,17 @@ fn values([base, new]: [&Side; 2]) -> Option<[String; 2]> {
 
 /// What tells the runs beside this side's first one from those of other comparisons: its name, or the beginning of its id.
 fn value(side: &Side) -> Option<String> {
-    let run: &RunHead = side.runs.first()?;
+    handle(side.runs.first()?)
+}
+
+/// What a kept run is found by: its name, or the beginning of its id.
+fn handle(run: &RunHead) -> Option<String> {
     let id = || run.id.as_deref().map(|id| short(id).to_owned()).filter(|id| is_plain(id));
     run.name.as_ref().filter(|name| is_plain(name)).cloned().or_else(id)
 }
 
-/// Whether a shell takes the name of a document's row as it is.
-pub(super) fn is_plain(name: &str) -> bool {
+/// Whether a shell takes a name as it is.
+fn is_plain(name: &str) -> bool {
     !name.is_empty()
         && !name.starts_with('-')
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
@@ -58,6 +83,7 @@ mod tests {
             quiet_share: None,
             partial: false,
             budget_seconds: None,
+            options: None,
             command: None,
             arm: None,
         };
@@ -67,8 +93,20 @@ mod tests {
     #[test]
     fn the_runs_that_are_asked_for_can_be_given_to_a_comparison() {
         assert_eq!(tag([&side("old-1"), &side("")]), " --tag more=old-1");
-        let text = then([&side("old-1"), &side("")]);
-        assert!(text.contains("--base tag:more=old-1 --new tag:more=5cf91bd6"), "{text}");
+        let sides = [&side("old-1"), &side("")];
+        assert!(then(sides).contains("with more=5cf91bd6"), "{}", then(sides));
+        let command =
+            "kentry compare --base old-1 --base tag:more=old-1 --new 5cf91bd6 --new tag:more=5cf91bd6";
+        assert_eq!(compare(sides).as_deref(), Some(command));
+    }
+
+    #[test]
+    fn many_runs_are_not_typed() {
+        let mut many = side("old-1");
+        many.runs = vec![many.runs[0].clone(); FEW];
+        let sides = [&many, &side("")];
+        assert_eq!(compare(sides), None);
+        assert!(then(sides).contains("--base tag:more=old-1 --new tag:more=5cf91bd6"), "{}", then(sides));
     }
 
     #[test]

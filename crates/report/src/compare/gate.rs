@@ -88,18 +88,21 @@ pub(super) fn of_row(row: &Row, gate: &RowGate) -> String {
     let ([low, high], unit) = ends(interval);
     let unsigned = |end: &str| end.trim_start_matches('+').to_owned();
     let (limit, least, most) = (limit(gate), unsigned(&low), unsigned(&high));
-    let slower = if row.verdict == Verdict::Slower { "slower for sure, and " } else { "" };
+    let is_counted = row.unit == Some(Unit::Instructions);
+    let (takes, slower) =
+        if is_counted { ("executes", "longer for sure, and ") } else { ("costs", "slower for sure, and ") };
+    let slower = if row.verdict == Verdict::Slower { slower } else { "" };
     match gate.answer {
-        GateAnswer::Regression => format!("it costs at least {least} {unit} more ({limit})"),
+        GateAnswer::Regression => format!("it {takes} at least {least} {unit} more ({limit})"),
         GateAnswer::Pass if interval.high < 0.0 => {
-            format!("it costs at least {} {unit} less ({limit})", most.trim_start_matches('-'))
+            format!("it {takes} at least {} {unit} less ({limit})", most.trim_start_matches('-'))
         }
-        GateAnswer::Pass => format!("it costs at most {most} {unit} more ({limit})"),
+        GateAnswer::Pass => format!("it {takes} at most {most} {unit} more ({limit})"),
         GateAnswer::Inconclusive if interval.low > interval.limit => format!(
             "{slower}by at least {least} {unit} ({limit}), but by fewer than three runs a side; the gate stays open"
         ),
         GateAnswer::Inconclusive => {
-            format!("{slower}the gate stays open: it costs between {low} and {high} {unit} more ({limit})")
+            format!("{slower}the gate stays open: it {takes} between {low} and {high} {unit} more ({limit})")
         }
     }
 }

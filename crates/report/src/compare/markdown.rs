@@ -12,7 +12,8 @@ use crate::{Selection, Style};
 use compare::{Change, Comparison, Row, RowSide, Unit};
 
 pub(super) fn render(compared: &Comparison, style: &Style) -> Vec<u8> {
-    let mut out = format!("### kentry: did it get slower?\n\n**{}**\n\n", escaped(&words::answer(compared)));
+    let title = words::of(compared).title;
+    let mut out = format!("### kentry: {title}\n\n**{}**\n\n", escaped(&words::answer(compared)));
     if let Some(gate) = &compared.gate {
         out.push_str(&format!("Gate: {}\n\n", escaped(&gate::result(compared, gate))));
     }
@@ -99,8 +100,8 @@ fn foot(compared: &Comparison) -> String {
         out.push_str(&format!("\n{}\n", escaped(text)));
     }
     if let Some(more) = more(compared) {
-        let command = more.command.map(|command| format!(" {}", code(&command))).unwrap_or_default();
-        out.push_str(&format!("\n{}{command}\n", escaped(&more.text)));
+        let commands: String = more.commands.iter().map(|command| format!(" {}", code(command))).collect();
+        out.push_str(&format!("\n{}{commands}\n", escaped(&more.text)));
     }
     out
 }

@@ -1,23 +1,18 @@
 //! What would settle what is open: how many more runs, and what to type for them. Where a gate is open, its rows are what matters.
 
-use super::again::{self, is_plain};
+use super::again;
 use super::words::{self, NAMED, count, plainly};
 use compare::{Comparison, GateAnswer, Row, RunHead, Source, Verdict};
 use document::Machine;
-use std::collections::BTreeSet;
 use table::Kernel;
-use table::special::is_on_first_screen;
-
-/// A command line names so many entries, and so many operations, at most.
-const FEW: usize = 3;
 
 /// What would settle rows that are open.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct More {
     /// In a sentence.
     pub text: String,
-    /// To be typed on the base's side; none where nobody knows how its runs were made.
-    pub command: Option<String>,
+    /// To be typed: what measures on the base's side, and then what compares. Empty where nobody knows how its runs were made.
+    pub commands: Vec<String>,
 }
 
 /// The rows that leave a gate open; none where it has an answer.
@@ -107,9 +102,7 @@ pub(super) fn more(compared: &Comparison) -> Option<More> {
         // What it says of arms stands beside the gate.
         let runs = Needs::of(compared, &open).runs.filter(|_| !is_live(compared))?;
         let runs_of_sides = count(runs as usize, "more run");
-        let text = format!("For the gate, {runs_of_sides} on each side{}", again::then(sides(compared)));
-        let rows: Vec<&Row> = open.into_iter().filter(|row| row.change.is_some()).collect();
-        return Some(More { text, command: command(compared, &rows, runs) });
+        return Some(more_runs(compared, runs, format!("For the gate, {runs_of_sides} on each side")));
     }
     let rows: Vec<&Row> = compared.rows.iter().filter(|row| row.verdict == Verdict::Inconclusive).collect();
     if rows.is_empty() {
@@ -118,7 +111,7 @@ pub(super) fn more(compared: &Comparison) -> Option<More> {
     let inconclusive = count(rows.len(), "inconclusive row");
     if is_live(compared) {
         let text = format!("{inconclusive}. More turns would tell: {}.", longer(compared));
-        return Some(More { text, command: None });
+        return Some(More { text, commands: Vec::new() });
     }
     let mut needed: Vec<u64> = rows.iter().filter_map(|row| row.more_runs).collect();
     needed.sort_unstable();
@@ -129,17 +122,12 @@ pub(super) fn more(compared: &Comparison) -> Option<More> {
              (--budget), or ask for a wider margin (--margin).",
             Row::MANY
         );
-        return Some(More { text, command: None });
+        return Some(More { text, commands: Vec::new() });
     };
     let settled = needed.iter().filter(|needed| **needed <= runs).count();
     let of = if settled == rows.len() { inconclusive } else { format!("{settled} of {inconclusive}") };
-    let text = format!(
-        "About {} on each side would settle {of}{}",
-        count(runs as usize, "more run"),
-        again::then(sides(compared))
-    );
-    let all: Vec<&Row> = compared.rows.iter().collect();
-    Some(More { text, command: command(compared, &all, runs) })
+    let text = format!("About {} on each side would settle {of}", count(runs as usize, "more run"));
+    Some(more_runs(compared, runs, text))
 }
 
 fn sides(compared: &Comparison) -> [&compare::Side; 2] {
@@ -168,32 +156,29 @@ fn budget(compared: &Comparison) -> Option<String> {
     all.into_iter().filter(|seconds| seconds.is_finite() && *seconds > 0.0).reduce(f64::max).map(plainly)
 }
 
-/// As the runs were made, as far as a document tells, of these rows.
-fn command(compared: &Comparison, rows: &[&Row], more: u64) -> Option<String> {
+/// As the runs were made, as far as their documents tell: of the same rows, because what runs between a row's rounds is in its figure.
+/// So many more runs a side, behind a sentence that says what for.
+fn more_runs(compared: &Comparison, runs: u64, what_for: String) -> More {
+    let sides = sides(compared);
+    let Some(measure) = measure(compared, runs) else {
+        let then = "of the same rows as these; then give every run, by --base and --new.";
+        return More { text: format!("{what_for}, {then}"), commands: Vec::new() };
+    };
+    let commands = std::iter::once(measure).chain(again::compare(sides)).collect();
+    More { text: what_for + &again::then(sides), commands }
+}
+
+fn measure(compared: &Comparison, more: u64) -> Option<String> {
     let is_here = |place: &document::Place| {
         place.machine.known() == Some(Machine::Host) && place.kernel.known() == Some(Kernel::Linux)
     };
+    let mut asked = runs(compared).map(|run| run.options.as_deref());
+    let options = asked.next().flatten().filter(|first| asked.all(|other| other == Some(first)))?;
     // Without its command an arm is measured as something else.
     let can_be_told = runs(compared).all(|run| is_here(&run.place)) && !is_live(compared);
     can_be_told.then(|| {
         let budget = budget(compared).map(|seconds| format!(" --budget {seconds}")).unwrap_or_default();
         let tag = again::tag(sides(compared));
-        format!("for i in $(seq {more}); do kentry{}{budget}{tag}; done", selection(rows))
+        format!("for i in $(seq {more}); do kentry{options}{budget}{tag}; done")
     })
-}
-
-/// The options that choose these rows, where they are few; else all, unless a run without options measures them.
-fn selection(rows: &[&Row]) -> String {
-    let names = |name: fn(&Row) -> &str| {
-        let names: BTreeSet<&str> = rows.iter().map(|row| name(row)).collect();
-        let few = (1..=FEW).contains(&names.len()) && names.iter().all(|name| is_plain(name));
-        few.then_some(names)
-    };
-    let options = |option: &str, names: Option<BTreeSet<&str>>| {
-        names.into_iter().flatten().map(|name| format!(" {option} {name}")).collect::<String>()
-    };
-    let entries = options("--entry", names(|row| &row.entry));
-    let chosen = format!("{entries}{}", options("--operation", names(|row| &row.operation)));
-    let is_usual = rows.iter().all(|row| is_on_first_screen(&row.entry, &row.operation));
-    if chosen.is_empty() && !is_usual { " --all".into() } else { chosen }
 }

@@ -157,7 +157,8 @@ impl<'a> Screen<'a> {
 
     /// Did it get slower?
     fn answer(&self) -> Vec<Line> {
-        let mut lines = self.labelled("slower?", look::HEADING, &words::answer(self.compared), look::NAME);
+        let question = words::of(self.compared).question;
+        let mut lines = self.labelled(question, look::HEADING, &words::answer(self.compared), look::NAME);
         if let Some(gate) = &self.compared.gate {
             let look = match gate.answer {
                 GateAnswer::Pass => look::GOOD,
@@ -276,7 +277,7 @@ impl<'a> Screen<'a> {
     fn more(&self) -> Vec<Line> {
         let Some(more) = more(self.compared) else { return Vec::new() };
         let mut lines = wrapped(Line::default(), look::PLAIN, &more.text, self.width, 0);
-        if let Some(command) = more.command {
+        for command in more.commands {
             // Not wrapped: it is to be copied.
             let mut line = Line::default();
             line.blank(2);

@@ -64,9 +64,18 @@ fn margin_of(row: &Row, compared: &Comparison) -> String {
     }
 }
 
+/// What a verdict is called in words; programs read [`Verdict::name`].
+fn verdict_name(verdict: Verdict, compared: &Comparison) -> &'static str {
+    match verdict {
+        Verdict::Slower => of(compared).more,
+        Verdict::Faster => of(compared).less,
+        verdict => verdict.name(),
+    }
+}
+
 /// A row's verdict: `slower`, `slower (within 2 %)`, `same within 5 cycles`.
 pub(crate) fn verdict(row: &Row, compared: &Comparison) -> String {
-    let name = row.verdict.name();
+    let name = verdict_name(row.verdict, compared);
     match row.verdict {
         Verdict::Same => format!("{name} within {}", margin_of(row, compared)),
         Verdict::Slower | Verdict::Faster if row.within_margin => {
@@ -80,10 +89,10 @@ pub(crate) fn verdict(row: &Row, compared: &Comparison) -> String {
 pub(super) fn kind(kind: Kind, compared: &Comparison) -> String {
     match kind.verdict {
         Verdict::Slower | Verdict::Faster if kind.is_within => {
-            format!("{} (within {})", kind.verdict.name(), margin(compared))
+            format!("{} (within {})", verdict_name(kind.verdict, compared), margin(compared))
         }
         Verdict::Same => format!("same within {}", margin(compared)),
-        verdict => verdict.name().to_owned(),
+        verdict => verdict_name(verdict, compared).to_owned(),
     }
 }
 
@@ -214,6 +223,47 @@ pub fn refusal(compared: &Comparison) -> Option<String> {
     compared.refused.then(|| format!("the two sides are not comparable: {}", whys.join("; ")))
 }
 
+/// Words for what moved: time that a call takes, or instructions that it executes, which rank no cost.
+pub(super) struct Words {
+    /// The heading.
+    pub question: &'static str,
+    /// The same as a title.
+    pub title: &'static str,
+    /// What a row did whose figure grew.
+    grew: &'static str,
+    /// What it is then, and what it is if the figure shrank.
+    more: &'static str,
+    less: &'static str,
+    /// Behind the answer.
+    remark: &'static str,
+}
+
+const TIME: Words = Words {
+    question: "slower?",
+    title: "did it get slower?",
+    grew: "got slower",
+    more: "slower",
+    less: "faster",
+    remark: "",
+};
+
+const COUNTS: Words = Words {
+    question: "longer?",
+    title: "did it get longer?",
+    grew: "got longer",
+    more: "longer",
+    less: "shorter",
+    remark: " Instructions are counted, which rank no cost: whether a row got slower, only time says.",
+};
+
+/// Those of a comparison.
+pub(super) fn of(compared: &Comparison) -> &'static Words {
+    let is_counted = |row: &Row| row.unit == Some(Unit::Instructions);
+    let mut with_change = compared.rows.iter().filter(|row| row.change.is_some()).peekable();
+    let is_any = with_change.peek().is_some();
+    if is_any && with_change.all(is_counted) { &COUNTS } else { &TIME }
+}
+
 /// Did it get slower? One sentence that answers, and one that counts the rest.
 pub fn answer(compared: &Comparison) -> String {
     if compared.refused {
@@ -222,7 +272,7 @@ pub fn answer(compared: &Comparison) -> String {
     let counted = Counted::of(compared);
     let rest = counted.rest(compared);
     let rest = if rest.is_empty() { rest } else { format!("; {rest}") };
-    format!("{}{rest}.", counted.first(compared))
+    format!("{}{rest}.{}", counted.first(compared), of(compared).remark)
 }
 
 /// How many rows have which verdict.
@@ -251,12 +301,12 @@ impl Counted {
     }
 
     fn first(&self, compared: &Comparison) -> String {
-        let rows = count(self.rows, "row");
+        let (rows, grew) = (count(self.rows, "row"), of(compared).grew);
         let (inconclusive, decided) = (self.inconclusive, self.rows - self.inconclusive);
         if self.rows == 0 {
             "It cannot be told: no row has a figure on both sides".to_owned()
         } else if self.slower > 0 {
-            format!("Yes: {} of {rows} got slower{}", self.slower, worst(compared))
+            format!("Yes: {} of {rows} {grew}{}", self.slower, worst(compared))
         } else if decided == 0 {
             match inconclusive {
                 1 => "It cannot be told: the one row is inconclusive".to_owned(),
@@ -264,18 +314,18 @@ impl Counted {
             }
         } else if self.slower_within > 0 {
             let margin = margin(compared);
-            format!("Hardly: {} of {rows} got slower, by less than {margin}", self.slower_within)
+            format!("Hardly: {} of {rows} {grew}, by less than {margin}", self.slower_within)
         } else if inconclusive == 0 {
-            format!("No: none of {rows} got slower")
+            format!("No: none of {rows} {grew}")
         } else if decided >= inconclusive {
             let decided = count(decided, "row");
             format!(
-                "No, as far as can be told: none of {decided} got slower, and {inconclusive} more {} inconclusive",
+                "No, as far as can be told: none of {decided} {grew}, and {inconclusive} more {} inconclusive",
                 are(inconclusive)
             )
         } else {
             format!(
-                "It can hardly be told: {inconclusive} of {rows} {} inconclusive; of the other {decided} none got slower",
+                "It can hardly be told: {inconclusive} of {rows} {} inconclusive; of the other {decided} none {grew}",
                 are(inconclusive)
             )
         }
@@ -283,17 +333,18 @@ impl Counted {
 
     /// What the first sentence does not say.
     fn rest(&self, compared: &Comparison) -> String {
-        let of = |verdict: Verdict| compared.summary.count(verdict) as usize;
+        let (number, words) = (|verdict: Verdict| compared.summary.count(verdict) as usize, of(compared));
         let same = format!("same within {}", margin(compared));
+        let within = format!("{} within the margin", words.more);
         let is_said = self.slower == 0 && self.slower_within == 0;
         let parts = [
-            (if self.slower > 0 { self.slower_within } else { 0 }, "slower within the margin"),
-            (self.faster, "faster"),
-            (of(Verdict::Same), same.as_str()),
+            (if self.slower > 0 { self.slower_within } else { 0 }, within.as_str()),
+            (self.faster, words.less),
+            (number(Verdict::Same), same.as_str()),
             (if is_said { 0 } else { self.inconclusive }, "inconclusive"),
-            (of(Verdict::Closed), "closed now"),
-            (of(Verdict::Opened), "open now"),
-            (of(Verdict::CauseChanged), "closed for another cause"),
+            (number(Verdict::Closed), "closed now"),
+            (number(Verdict::Opened), "open now"),
+            (number(Verdict::CauseChanged), "closed for another cause"),
         ];
         let parts = parts.iter().filter(|(number, _)| *number > 0);
         parts.map(|(number, what)| format!("{number} {what}")).collect::<Vec<_>>().join(", ")

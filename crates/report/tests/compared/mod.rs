@@ -209,6 +209,7 @@ fn side(name: &str, runs: usize) -> Side {
         quiet_share: Some(0.9),
         partial: false,
         budget_seconds: Some(5.0),
+        options: Some(" --all".into()),
         command: None,
         arm: None,
     };
