@@ -396,6 +396,7 @@ fn completions_and_manual_page_name_every_option() {
     }
     assert!(page.contains("130"), "exit codes are documented");
     assert!(stdout(&["man", "explain"]).contains("example"));
+    assert!(stdout(&["man", "runs", "prune"]).contains("within"));
     assert_eq!(kentry(&["man", "teleport"]).status.code(), Some(2));
 }
 

@@ -87,8 +87,9 @@ pub enum Command {
     },
     /// Print the manual page, or that of a subcommand; `kentry man | man -l -` shows it
     Man {
-        /// Which subcommand
-        subcommand: Option<String>,
+        /// Which subcommand, or which of its own: lab, runs, runs prune
+        #[arg(value_name = "SUBCOMMAND")]
+        subcommand: Vec<String>,
     },
 }
 
