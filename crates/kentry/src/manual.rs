@@ -73,7 +73,8 @@ const COLUMNS: &[Item] = &[
         "modes",
         "The costs around which single samples gather, if there are several, each with its share of the samples. Each is the mean of \
          its samples; where the counter's steps are coarse, single samples (min, p50) are read in these steps, and a mean may lie \
-         below the least of them. Two costs also stand in a line below the row: the figure is then their mean, and no sample is near it.",
+         below the least of them. Two costs also stand in a line below the row: the figure is the median of the rounds, each the mean \
+         of its samples, and may lie at one cost or between both.",
     ),
     ("note", "Why a row has no figures, or what there is to know about those that it has."),
 ];
