@@ -55,6 +55,7 @@ pub fn run(args: &LabArgs) -> Result<ExitCode, Error> {
         return Ok(ExitCode::SUCCESS);
     }
     if args.dry_run {
+        Saving::check(&args.save)?;
         let is_timed = args.guest.accel == Accel::Kvm || plan.has_footprints();
         let counter = if is_timed { Counter::Time } else { Counter::Instructions };
         let plan = seeded(plan, args.guest.seed, counter);

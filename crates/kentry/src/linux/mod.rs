@@ -44,6 +44,7 @@ pub fn run(args: &LinuxArgs) -> Result<ExitCode, Error> {
     }
     args.rows.note_short_names(Table::get(), Kernel::Linux);
     if args.dry_run {
+        Saving::check(&args.save)?;
         return print_plan(args, &plan);
     }
     let outputs = args.show.to.open(Kind::RUN)?;

@@ -26,6 +26,7 @@ pub fn run(args: &MeasureArgs) -> Result<ExitCode, Error> {
     let plan = args.plan(Table::get(), drawn_seed())?;
     args.rows.note_short_names(Table::get(), Kernel::Linux);
     if args.dry_run {
+        Saving::check(&args.save)?;
         let write = |format, _: &Style| dry_run::plan(&plan, format);
         args.show.to.open(Kind::PLAN)?.write(Look::WHOLE, write)?;
         return Ok(ExitCode::SUCCESS);
