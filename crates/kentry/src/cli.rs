@@ -70,7 +70,7 @@ pub enum Command {
     #[command(after_help = MORE, after_long_help = exit_status(&[]))]
     List(ListArgs),
     /// Explain an entry (history, hardware, Linux, registers, return), an operation, a protection by its own or by its attack's name
-    /// (pti, KAISER, Meltdown), a profile or a part of an anatomy
+    /// (pti, KAISER, Meltdown), a profile, a finding or a part of an anatomy
     #[command(after_help = MORE, after_long_help = exit_status(&[]))]
     Explain(ExplainArgs),
     /// Print a completion script for a shell

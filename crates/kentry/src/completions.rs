@@ -11,6 +11,7 @@ use attribution::anatomy::{Part, TIMER};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, Command, CommandFactory, ValueHint};
 use clap_complete::Shell;
+use findings::Id;
 use std::collections::BTreeSet;
 use table::{DEFAULT, Kernel, Table};
 
@@ -257,7 +258,10 @@ fn command(table: &'static Table) -> Command {
                 elsewhere::ALL.iter().flat_map(|fault| fault.names).filter(|name| !name.contains(' '));
             let elsewhere =
                 elsewhere.map(|name| value(name, "a fault of the processor that no entry pays for"));
-            let names = names.chain(known).chain(elsewhere);
+            let has_another_name =
+                |id: &&Id| table.switch(id.name()).is_none() && table.entry(id.name()).is_none();
+            let findings = Id::ALL.iter().filter(has_another_name).map(|id| value(id.name(), "a finding"));
+            let names = names.chain(known).chain(elsewhere).chain(findings);
             explain.mut_arg("name", |arg| offering(arg, names))
         })
         .mut_subcommand("reproduce", |reproduce| {

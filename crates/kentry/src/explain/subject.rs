@@ -1,8 +1,10 @@
 //! What the argument of `kentry explain` means.
 
 use super::elsewhere::{self, Elsewhere};
+use super::finding;
 use crate::error::Error;
 use attribution::anatomy::{Part, TIMER};
+use findings::Id;
 use measure::select::glob;
 use std::collections::BTreeSet;
 use table::{
@@ -33,6 +35,8 @@ pub enum Subject<'a> {
     Timer,
     /// A fault of the processor that no switch is about.
     Elsewhere(&'static Elsewhere),
+    /// A finding.
+    Finding(Id),
 }
 
 impl<'a> Subject<'a> {
@@ -55,8 +59,8 @@ pub struct Meaning<'a> {
 }
 
 /// Tries a name of an entry or an operation, of a switch or a profile, what people call an attack or a protection, each with the guest's
-/// parameter and the part of an anatomy of that name; a fault that no switch is about; a short name; settings, of switches and of parameters (`pti=on`, `nopcid`); and a
-/// glob, in this order. What means nothing is tried in lower case.
+/// parameter, the part of an anatomy, the fault that no switch is about, and the finding of that name; a short name; settings, of switches
+/// and of parameters (`pti=on`, `nopcid`); and a glob, in this order. What means nothing is tried in lower case.
 ///
 /// # Errors
 /// [`Error::Usage`], naming the nearest of all names, or what is wrong with settings.
@@ -91,7 +95,8 @@ fn as_written<'a>(table: &'a Table, word: &str) -> Result<Meaning<'a>, Error> {
         .chain(parameter)
         .chain(part)
         .chain(timer)
-        .chain(elsewhere);
+        .chain(elsewhere)
+        .chain(finding::of(word).map(Subject::Finding));
     let named: Vec<Subject> = named.collect();
     if !named.is_empty() {
         let others =
@@ -168,11 +173,12 @@ fn unknown(table: &Table, word: &str) -> Error {
     let names = entries.chain(operations).chain(table.short_names()).chain(switches).chain(profiles);
     let parameters = table.parameters.iter().map(|parameter| parameter.name.as_str());
     let names = names.chain(parts).chain(parameters).chain(table.known_names());
+    let names = names.chain(Id::ALL.iter().map(|id| id.name()));
     let names = names.chain(elsewhere::ALL.iter().flat_map(|fault| fault.names).copied());
     let hint = beginning(word, &table.known_names()).unwrap_or_else(|| nearest(word, names));
     let word = report::plain(word);
     Error::Usage(format!(
-        "there is no entry, operation, switch, parameter, profile or part of an anatomy \"{word}\"{hint} (`kentry list` shows the table; `kentry linux --help` and `kentry anatomy --help` list parameters and parts)"
+        "there is no entry, operation, switch, parameter, profile, finding or part of an anatomy \"{word}\"{hint} (`kentry list` shows the table; `kentry linux --help` and `kentry anatomy --help` list parameters and parts)"
     ))
 }
 
@@ -206,6 +212,7 @@ mod tests {
             Subject::Part(part) => format!("part {}", part.name()),
             Subject::Timer => TIMER.to_string(),
             Subject::Elsewhere(fault) => format!("fault {}", fault.names[0]),
+            Subject::Finding(id) => format!("finding {}", id.name()),
         };
         let others = meaning.others.iter().map(|entry| format!("also {}", entry.name));
         Ok(meaning.subjects.iter().map(name).chain(others).collect())
@@ -229,7 +236,7 @@ mod tests {
 
     #[test]
     fn a_word_is_a_switch_one_of_its_values_or_a_profile() {
-        assert_eq!(names("pti").unwrap(), ["switch pti", "parameter pti", "part pti"]);
+        assert_eq!(names("pti").unwrap(), ["switch pti", "parameter pti", "part pti", "finding pti"]);
         assert_eq!(names("pti=on").unwrap(), ["setting pti=on", "parameter pti"]);
         assert_eq!(names("pcid=on").unwrap(), ["setting pcid=keep", "parameter pcid"], "an older name");
         assert_eq!(names("rsb=032").unwrap(), ["setting rsb=32"]);
