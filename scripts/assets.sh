@@ -9,11 +9,19 @@ put() {
 	install -D -m 644 /dev/stdin "$share/$1"
 }
 
+# manual [WORD...]: the page of what the words name, and the pages that it names
+manual() {
+	local page name below
+	page=$("$command" man "$@")
+	name=$(IFS=- && echo "kentry${*:+-$*}")
+	gzip -9n <<<"$page" | put "man/man1/$name.1.gz"
+	for below in $(tr -d '\\' <<<"$page" | sed -n "s/^$name-\([a-z]*\)(1)$/\1/p"); do
+		manual "$@" "$below"
+	done
+}
+
 umask 022
-"$command" man | gzip -9n | put man/man1/kentry.1.gz
-for subcommand in $("$command" help | sed -n '/^Options/q; s/^  \([a-z]\{1,\}\) .*/\1/p'); do
-	"$command" man "$subcommand" | gzip -9n | put "man/man1/kentry-$subcommand.1.gz"
-done
+manual
 "$command" completions bash | put bash-completion/completions/kentry
 "$command" completions zsh | put zsh/site-functions/_kentry
 "$command" completions fish | put fish/vendor_completions.d/kentry.fish

@@ -230,10 +230,10 @@ fn what_is_explained_may_be_a_short_name_an_operation_or_a_glob() {
     for (arguments, why) in [
         (
             &["getpppid"][..],
-            "no entry, operation, switch, parameter, profile or part of an anatomy \"getpppid\"; did you mean getppid?",
+            "no entry, operation, switch, parameter, profile, finding or part of an anatomy \"getpppid\"; did you mean getppid?",
         ),
         (&["sysentr"], "did you mean sysenter?"),
-        (&["nothing*"], "no entry, operation, switch, parameter, profile or part"),
+        (&["nothing*"], "no entry, operation, switch, parameter, profile, finding or part"),
         (&["rdtsc*", "--example"], "names 2 entries; name one"),
         (&["getppid", "--example"], "only an entry has an example"),
         (&["pti=on", "--example"], "only an entry has an example"),
@@ -349,7 +349,7 @@ fn every_bad_value_is_refused_in_plain_words() {
             &["explain"],
             "",
             &[b"", b"what?", b"\x1b*"],
-            "there is no entry, operation, switch, parameter, profile or part",
+            "there is no entry, operation, switch, parameter, profile, finding or part",
         ),
         (&["explain"], "", &[b"[", STEERS], "is not a glob"),
         (&["explain", "call"], "--run=", &no_run[1..], "/"),
@@ -396,6 +396,7 @@ fn completions_and_manual_page_name_every_option() {
     }
     assert!(page.contains("130"), "exit codes are documented");
     assert!(stdout(&["man", "explain"]).contains("example"));
+    assert!(stdout(&["man", "runs", "prune"]).contains("within"));
     assert_eq!(kentry(&["man", "teleport"]).status.code(), Some(2));
 }
 

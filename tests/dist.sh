@@ -21,7 +21,7 @@ check "no larger than 9 MiB" 0 find "$folder/bin/kentry" -size -9216k
 expect kentry
 
 check "make install" 0 make install KENTRY="$packed" DESTDIR="$work/system" PREFIX=/usr
-for file in bin/kentry share/man/man1/kentry.1.gz share/man/man1/kentry-explain.1.gz share/bash-completion/completions/kentry \
+for file in bin/kentry share/man/man1/kentry.1.gz share/man/man1/kentry-explain.1.gz share/man/man1/kentry-runs-prune.1.gz share/bash-completion/completions/kentry \
 	share/zsh/site-functions/_kentry share/fish/vendor_completions.d/kentry.fish share/doc/kentry/LICENSE-MIT \
 	share/doc/kentry/LICENSE-spleen; do
 	current="installed: $file"

@@ -265,6 +265,24 @@ fn where_nothing_can_be_kept_there_is_a_result_all_the_same() {
     assert!(said(&homeless).contains("neither XDG_DATA_HOME nor HOME"), "{}", said(&homeless));
 }
 
+#[test]
+fn a_plan_took_a_name_that_its_run_refuses() {
+    let user = User::new();
+    assert_eq!(code(&user.measure(&["--name", "before"])), 0);
+    for (name, why) in [("a/b", "is no name"), ("before", "is called before")] {
+        let of = |arguments: &[&str]| user.kentry(&[arguments, &["--name", name]].concat());
+        let refused = said(&of(&["-e", "call", "--budget", "0.05"]));
+        for command in [&["-e", "call"][..], &["lab", "-e", "call"], &["bill"]] {
+            let plan = of(&[command, &["--dry-run"]].concat());
+            assert_eq!((code(&plan), plan.stdout.len()), (2, 0), "{command:?}: {}", said(&plan));
+            assert_eq!(said(&plan), refused, "{why}");
+        }
+    }
+    let homeless = User::new();
+    assert_eq!(code(&homeless.kentry(&["-e", "call", "--name", "new", "--dry-run"])), 0);
+    assert!(names(homeless.0.path()).is_empty(), "a plan makes no folder");
+}
+
 fn names(folder: &Path) -> Vec<String> {
     let name = |entry: std::io::Result<std::fs::DirEntry>| entry.unwrap().file_name().into_string().unwrap();
     let mut names: Vec<String> = std::fs::read_dir(folder).unwrap().map(name).collect();

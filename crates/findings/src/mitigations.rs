@@ -34,18 +34,47 @@ fn open(facts: &Facts) -> Option<Finding> {
         return Some(Id::Mitigations.finding(Level::Ok, verdict));
     }
     let line = environment.kernel.command_line.as_deref().unwrap_or_default();
-    let asked = line.split_whitespace().any(|word| word == "mitigations=off");
+    let switch_off = |word: &str| names.iter().any(|name| switches_off(word, name));
+    let mut asked: Vec<String> =
+        line.split_whitespace().filter(|word| switch_off(word)).map(str::to_owned).collect();
+    asked.dedup();
+    let is_asked = |name: &String| asked.iter().any(|word| switches_off(word, name));
+    let all_asked = names.iter().all(is_asked);
     let verdict = format!("Not mitigated here: {}.", list(&names));
     Some(Finding {
         evidence: Some(states.join("; ")),
-        cause: asked.then(|| "The kernel was booted with mitigations=off.".to_owned()),
-        remedy: Some(
-            "Expect higher figures where the kernel closes them. The remedies need newer microcode, a newer kernel, or \
-             a command line without mitigations=off."
-                .to_owned(),
-        ),
+        cause: (!asked.is_empty()).then(|| format!("The kernel was booted with {}.", list(&asked))),
+        remedy: Some(remedy(&asked, all_asked, environment.hypervisor.present)),
         ..Id::Mitigations.finding(Level::Note, verdict)
     })
+}
+
+/// What closes the faults here: another command line where its words leave them open, and otherwise what the kernel and the processor lack.
+fn remedy(asked: &[String], all_asked: bool, is_guest: bool) -> String {
+    let missing = if is_guest {
+        "a newer kernel, or newer microcode of the host that its hypervisor passes on"
+    } else {
+        "newer microcode or a newer kernel"
+    };
+    let what = match asked {
+        [] => format!("The remedies need {missing}."),
+        words if all_asked => format!("To close them, boot without {}.", list(words)),
+        words => format!("To close them, boot without {}; the others need {missing}.", list(words)),
+    };
+    format!("Expect higher figures where the kernel closes them. {what}")
+}
+
+/// Whether a word of the kernel's command line leaves a fault open. Documentation/admin-guide/kernel-parameters.txt.
+fn switches_off(word: &str, fault: &str) -> bool {
+    let whole = fault.split(' ').next().unwrap_or(fault);
+    let parameter = match whole {
+        "meltdown" => "pti",
+        "spec_store_bypass" => "spec_store_bypass_disable",
+        other => other,
+    };
+    let names = [Some(parameter), fault.ends_with("(BHI)").then_some("spectre_bhi")];
+    let is_of = |name: &str| word.strip_suffix("=off") == Some(name) || word.strip_prefix("no") == Some(name);
+    word == "mitigations=off" || names.into_iter().flatten().any(is_of)
 }
 
 /// What the kernel leaves open of a fault: all of it, or the parts that it names, `spectre_v2 (BHI)`.
@@ -110,6 +139,43 @@ mod tests {
         let finding = found(&machine(&[("spectre_v2", state)], false), "mitigations").unwrap();
         assert_eq!(finding.verdict, "Not mitigated here: spectre_v2 (BHI).");
         assert_eq!(finding.evidence, Some(format!("spectre_v2: {state}")));
+    }
+
+    #[test]
+    fn the_remedy_is_one_that_applies_here() {
+        let told = |line: &str, is_guest: bool| {
+            let open =
+                [("mds", "Vulnerable"), ("spec_store_bypass", "Vulnerable"), ("meltdown", "Mitigation: PTI")];
+            let mut maker = machine(&open, true);
+            maker.document.environment.kernel.command_line = Some(line.into());
+            maker.document.environment.hypervisor.present = is_guest;
+            let finding = found(&maker, "mitigations").unwrap();
+            let remedy = finding.remedy.unwrap();
+            let remedy = remedy
+                .strip_prefix("Expect higher figures where the kernel closes them. ")
+                .unwrap()
+                .to_owned();
+            (finding.cause.unwrap_or_default(), remedy)
+        };
+        let (cause, remedy) = told("quiet nopti", false);
+        assert_eq!(
+            (cause.as_str(), remedy.as_str()),
+            ("", "The remedies need newer microcode or a newer kernel.")
+        );
+        let (_, remedy) = told("quiet", true);
+        assert_eq!(
+            remedy,
+            "The remedies need a newer kernel, or newer microcode of the host that its hypervisor passes on."
+        );
+        let (cause, remedy) = told("mitigations=off", true);
+        assert_eq!(cause, "The kernel was booted with mitigations=off.");
+        assert_eq!(remedy, "To close them, boot without mitigations=off.");
+        let (cause, remedy) = told("nospec_store_bypass_disable", false);
+        assert_eq!(cause, "The kernel was booted with nospec_store_bypass_disable.");
+        assert_eq!(
+            remedy,
+            "To close them, boot without nospec_store_bypass_disable; the others need newer microcode or a newer kernel."
+        );
     }
 
     #[test]

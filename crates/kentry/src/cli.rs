@@ -70,7 +70,7 @@ pub enum Command {
     #[command(after_help = MORE, after_long_help = exit_status(&[]))]
     List(ListArgs),
     /// Explain an entry (history, hardware, Linux, registers, return), an operation, a protection by its own or by its attack's name
-    /// (pti, KAISER, Meltdown), a profile or a part of an anatomy
+    /// (pti, KAISER, Meltdown), a profile, a finding or a part of an anatomy
     #[command(after_help = MORE, after_long_help = exit_status(&[]))]
     Explain(ExplainArgs),
     /// Print a completion script for a shell
@@ -87,8 +87,9 @@ pub enum Command {
     },
     /// Print the manual page, or that of a subcommand; `kentry man | man -l -` shows it
     Man {
-        /// Which subcommand
-        subcommand: Option<String>,
+        /// Which subcommand, or which of its own: lab, runs, runs prune
+        #[arg(value_name = "SUBCOMMAND")]
+        subcommand: Vec<String>,
     },
 }
 

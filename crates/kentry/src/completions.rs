@@ -5,11 +5,13 @@
 //! `=`, which is what `--set` takes.)
 
 use crate::cli::Cli;
+use crate::explain::elsewhere;
 use crate::profiles;
 use attribution::anatomy::{Part, TIMER};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, Command, CommandFactory, ValueHint};
 use clap_complete::Shell;
+use findings::Id;
 use std::collections::BTreeSet;
 use table::{DEFAULT, Kernel, Table};
 
@@ -252,7 +254,14 @@ fn command(table: &'static Table) -> Command {
             // With a blank they would have to be quoted; the others are said in few words by the switch that they are of.
             let known = table.known_names().into_iter().filter(|name| !name.contains(' '));
             let known = known.filter_map(|name| Some(value(name, &table.known_as(name)?.1.first()?.what)));
-            let names = names.chain(known);
+            let elsewhere =
+                elsewhere::ALL.iter().flat_map(|fault| fault.names).filter(|name| !name.contains(' '));
+            let elsewhere =
+                elsewhere.map(|name| value(name, "a fault of the processor that no entry pays for"));
+            let has_another_name =
+                |id: &&Id| table.switch(id.name()).is_none() && table.entry(id.name()).is_none();
+            let findings = Id::ALL.iter().filter(has_another_name).map(|id| value(id.name(), "a finding"));
+            let names = names.chain(known).chain(elsewhere).chain(findings);
             explain.mut_arg("name", |arg| offering(arg, names))
         })
         .mut_subcommand("reproduce", |reproduce| {

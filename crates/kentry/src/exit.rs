@@ -3,7 +3,11 @@
 /// Of every command.
 pub const EXIT_STATUS: &[(&str, &str)] = &[
     ("0", "done"),
-    ("1", "a result could not be written, or a run not kept, or not with its --name"),
+    (
+        "1",
+        "a result could not be written, or a run not kept, or not with its --name; where no run can be kept at all, kentry \
+         warns and ends with 0, unless --name or --tag was given",
+    ),
     ("2", "wrong usage"),
     ("3", "the environment does not allow measuring"),
     ("130", "interrupted (SIGINT, SIGTERM, SIGHUP, SIGQUIT); what was measured is printed, marked partial"),

@@ -3,7 +3,7 @@
 use crate::error::{Error, words};
 use crate::saving;
 use attribution::bill::Bill;
-use document::Document;
+use document::{Document, LoadError};
 use measure::select::glob;
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
@@ -150,8 +150,7 @@ pub fn latest_with(latest: &str, has: impl Fn(&Document) -> bool) -> Result<Opti
 /// # Errors
 /// [`Error::Input`] or [`Error::Runs`].
 pub fn of_head(store: &Store, head: &Head) -> Result<Document, Error> {
-    let wrong =
-        |error: document::LoadError| Error::Input { file: store.file(&head.id), why: error.to_string() };
+    let wrong = |error: LoadError| Error::Input { file: store.file(&head.id), why: error.to_string() };
     document::load(&store.text(&head.id)?).map_err(wrong)
 }
 
@@ -161,10 +160,13 @@ pub fn no_run(path: &Path, what: &str) -> Error {
     Error::Input { file: path.to_path_buf(), why }
 }
 
+/// The schemas of all that is read.
+const READ: [&str; 3] = [document::SCHEMA, attribution::bill::SCHEMA, attribution::anatomy::SCHEMA];
+
 fn of_file(path: &Path) -> Result<Saved, Error> {
     let wrong = |why: String| Error::Input { file: path.to_path_buf(), why };
     let text = text(path).map_err(|error| wrong(words(&error)))?;
-    let refused = |error: document::LoadError| wrong(error.to_string());
+    let refused = |error: LoadError| wrong(error.to_string());
     // What is no JSON at all is no run either, and its error says the rest.
     let schema = document::schema_of(&text, "a document").unwrap_or_default();
     // Another version of a schema is refused by who reads this one.
@@ -176,7 +178,17 @@ fn of_file(path: &Path) -> Result<Saved, Error> {
     if is(attribution::anatomy::SCHEMA) {
         return Ok(Saved::Anatomy(Box::new(attribution::anatomy::load(&text).map_err(refused)?)));
     }
-    let document = document::load(&text).map_err(refused)?;
+    if is(compare::SCHEMA) {
+        return Err(wrong(
+            "it is a comparison, which is written and never read; compare its runs again".into(),
+        ));
+    }
+    let document = document::load(&text).map_err(|error| match error {
+        LoadError::Schema { found, .. } if !is(document::SCHEMA) => {
+            refused(LoadError::Schema { found, known: READ.map(|schema| format!("{schema:?}")).join(", ") })
+        }
+        other => refused(other),
+    })?;
     let name = (!is_standard(path)).then(|| report::plain_os(path.as_os_str()));
     Ok(Saved::Run(Box::new(NamedRun { document, name })))
 }
@@ -319,6 +331,15 @@ mod tests {
         let path = folder.path().join("run.json");
         std::fs::write(&path, [0xff]).unwrap();
         assert_eq!(refusal(&path), "it is not UTF-8 text");
+        std::fs::write(&path, format!("{{\"schema\": {:?}}}", compare::SCHEMA)).unwrap();
+        assert_eq!(
+            refusal(&path),
+            "it is a comparison, which is written and never read; compare its runs again"
+        );
+        std::fs::write(&path, "{\"schema\": \"kentry.plan/1\"}").unwrap();
+        let all = READ.map(|schema| format!("{schema:?}")).join(", ");
+        let why = format!("its schema is \"kentry.plan/1\"; this version of kentry reads {all}");
+        assert_eq!(refusal(&path), why, "it named runs alone");
         // A hole takes no room on the disk.
         File::create(&path).unwrap().set_len(LONGEST + 1).unwrap();
         assert_eq!(refusal(&path), "longer than 128 MiB, as no document is");

@@ -62,7 +62,7 @@ fn command() -> ExitCode {
         Some(Command::Explain(args)) => explain::run(&args),
         Some(Command::Completions { shell }) => output::print(&completions::script(shell)),
         Some(Command::Probes { folder }) => probes::write(&folder).and_then(|text| output::print(&text)),
-        Some(Command::Man { subcommand }) => manual::run(subcommand.as_deref()),
+        Some(Command::Man { subcommand }) => manual::run(&subcommand),
     };
     result.unwrap_or_else(|error| failed(&error))
 }

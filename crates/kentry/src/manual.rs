@@ -73,7 +73,8 @@ const COLUMNS: &[Item] = &[
         "modes",
         "The costs around which single samples gather, if there are several, each with its share of the samples. Each is the mean of \
          its samples; where the counter's steps are coarse, single samples (min, p50) are read in these steps, and a mean may lie \
-         below the least of them. Two costs also stand in a line below the row: the figure is then their mean, and no sample is near it.",
+         below the least of them. Two costs also stand in a line below the row: the figure is the median of the rounds, each the mean \
+         of its samples, and may lie at one cost or between both.",
     ),
     ("note", "Why a row has no figures, or what there is to know about those that it has."),
 ];
@@ -274,23 +275,27 @@ const EXAMPLES: &[Item] = &[
     ("kentry anatomy page-fault --output fault.svg", "A page fault as a flame graph."),
 ];
 
-/// The page of the command, or of one of its subcommands, which is then called `kentry-NAME`; none if there is no such.
+/// The page of the command, or of what these words name: a subcommand, or one of a subcommand's own. The page is called `kentry-WORD-WORD`
+/// then. None if there is no such.
 ///
 /// # Errors
 /// None in practice: it writes to memory.
-pub fn page(subcommand: Option<&str>) -> io::Result<Option<Vec<u8>>> {
-    let mut command = Cli::command().disable_help_subcommand(true);
+pub fn page(words: &[&str]) -> io::Result<Option<Vec<u8>>> {
+    let without_help = |command: Command| command.disable_help_subcommand(true);
+    let mut command = without_help(Cli::command()).mut_subcommands(without_help);
     command.build();
-    let asked = match subcommand {
-        None => Some(&command),
-        Some(name) => command.get_subcommands().find(|known| known.get_name() == name),
-    };
-    asked.map(|asked| write(asked, subcommand)).transpose()
+    let asked = words.iter().try_fold(&command, |command, word| {
+        command.get_subcommands().find(|known| known.get_name() == *word)
+    });
+    asked.map(|asked| write(asked, words)).transpose()
 }
 
-fn write(command: &Command, subcommand: Option<&str>) -> io::Result<Vec<u8>> {
+fn write(command: &Command, words: &[&str]) -> io::Result<Vec<u8>> {
+    let subcommand = words.first().copied();
     let title = command.get_display_name().unwrap_or("kentry").to_string();
-    let man = Man::new(command.clone()).title(title);
+    // The library leaves out what is said of an option that the short help does not show.
+    let whole = command.clone().mut_args(|option| option.hide_short_help(false));
+    let man = Man::new(whole).title(title);
     let mut page = Vec::new();
     man.render_title(&mut page)?;
     man.render_name_section(&mut page)?;
@@ -333,7 +338,7 @@ fn write(command: &Command, subcommand: Option<&str>) -> io::Result<Vec<u8>> {
     if measures {
         section(&mut roff, "FILES", FILES);
     }
-    let name = subcommand.filter(|name| *name != "measure").map(|name| format!("kentry {name}"));
+    let name = subcommand.filter(|name| *name != "measure").map(|_| format!("kentry {}", words.join(" ")));
     let is_of_page = |item: &&Item| name.as_ref().is_none_or(|name| item.0.starts_with(name.as_str()));
     let examples: Vec<Item> = EXAMPLES.iter().filter(is_of_page).copied().collect();
     if !examples.is_empty() {
@@ -407,12 +412,13 @@ fn status(roff: &mut Roff, subcommand: Option<&str>) {
     }
 }
 
-/// The page of the command, or of one of its subcommands.
-pub fn run(subcommand: Option<&str>) -> Result<ExitCode, Error> {
-    let page = page(subcommand)
+/// Prints the page of what the words name.
+pub fn run(words: &[String]) -> Result<ExitCode, Error> {
+    let asked: Vec<&str> = words.iter().map(String::as_str).collect();
+    let page = page(&asked)
         .map_err(|source| Error::Output { target: "manual page".into(), source })?
         .ok_or_else(|| {
-            let name = report::plain(subcommand.unwrap_or(""));
+            let name = report::plain(&words.join(" "));
             Error::Usage(format!("there is no manual page of a subcommand \"{name}\""))
         })?;
     print(&page)
@@ -421,17 +427,63 @@ pub fn run(subcommand: Option<&str>) -> Result<ExitCode, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
+
+    fn text(words: &[&str]) -> String {
+        String::from_utf8(page(words).unwrap().unwrap_or_default()).unwrap().replace("\\-", "-")
+    }
+
+    /// The words that name each page, that of the command among them.
+    fn all() -> Vec<Vec<String>> {
+        let own = |command: &Command| -> Vec<Vec<String>> {
+            let name = command.get_name().to_owned();
+            let below =
+                command.get_subcommands().map(|below| vec![name.clone(), below.get_name().to_owned()]);
+            below.chain([vec![name.clone()]]).collect()
+        };
+        Cli::command().get_subcommands().flat_map(own).chain([Vec::new()]).collect()
+    }
 
     #[test]
     fn every_subcommand_has_a_page() {
-        for command in Cli::command().get_subcommands() {
-            let page = page(Some(command.get_name())).unwrap().unwrap();
-            assert!(
-                String::from_utf8(page).unwrap().contains(".SH \"EXIT STATUS\""),
-                "{}",
-                command.get_name()
-            );
+        for words in all() {
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            assert!(text(&words).contains(".SH \"EXIT STATUS\""), "{words:?}");
         }
-        assert_eq!(page(Some("teleport")).unwrap(), None);
+        assert_eq!(page(&["teleport"]).unwrap(), None);
+        assert_eq!(page(&["runs", "teleport"]).unwrap(), None);
+    }
+
+    #[test]
+    fn every_option_of_every_page_has_a_description() {
+        for words in all() {
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            let page = text(&words);
+            let lines: Vec<&str> = page.lines().collect();
+            let items = lines.windows(3).filter(|lines| lines[0] == ".TP");
+            let bare: Vec<&str> = items
+                .filter(|item| item[2].is_empty() || item[2].starts_with('.'))
+                .map(|item| item[1])
+                .collect();
+            assert_eq!(bare, Vec::<&str>::new(), "{words:?}");
+        }
+    }
+
+    #[test]
+    fn every_page_that_a_page_names_is_there() {
+        let mut named = BTreeSet::new();
+        for words in all() {
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            let page = text(&words);
+            let pages = page
+                .split_whitespace()
+                .filter_map(|word| word.strip_prefix("kentry-")?.strip_suffix("(1)").map(str::to_owned));
+            named.extend(pages);
+        }
+        assert!(named.contains("lab") && named.contains("runs-prune"), "{named:?}");
+        for name in named {
+            let words: Vec<&str> = name.split('-').collect();
+            assert!(!text(&words).is_empty(), "{name}");
+        }
     }
 }

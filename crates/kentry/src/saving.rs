@@ -50,6 +50,14 @@ impl Saving {
         Ok(saving)
     }
 
+    /// Refuses a name that [`Saving::prepare`] would refuse, and makes no folder: for plans.
+    ///
+    /// # Errors
+    /// [`Error::Runs`], and [`Error::Environment`] where no variable says where runs belong.
+    pub fn check(args: &SaveArgs) -> Result<(), Error> {
+        args.name.iter().try_for_each(|name| Ok(store()?.is_free(name)?))
+    }
+
     /// Whether a run will be kept in which something is found out.
     pub fn keeps(&self) -> bool {
         self.store.is_some()

@@ -220,7 +220,7 @@ impl<'a> Figures<'a> {
     }
 }
 
-/// `two costs: 675 core cycles in 80 % of the samples, 902 in 20 %`: the figure is their mean, and no sample is near it.
+/// `two costs: 675 core cycles in 80 % of the samples, 902 in 20 %`: the figure, a median of rounds, may lie at one or between both.
 pub(crate) fn two_costs(row: &Row) -> Option<String> {
     let [often, seldom] = row.modes.as_slice() else { return None };
     let unit = if row.core_cycles.is_some() { "core cycles" } else { "TSC ticks" };

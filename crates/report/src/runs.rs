@@ -1,6 +1,6 @@
 //! The runs that are kept.
 
-use crate::grid::{Column, Grid, Writer};
+use crate::grid::{Column, Grid, Words, Writer};
 use crate::line::written;
 use crate::{Error, Format, Kind, Style, json};
 use document::Machine;
@@ -28,26 +28,40 @@ pub fn runs(listed: &Listed, format: Format, style: &Style) -> Result<Vec<u8>, E
     }
 }
 
-/// A line a run, whole however long it is. Readers are shown when it began to the minute, and no column that no run fills.
+/// Behind the cells of a terminal, or below them where there is less room than this: tags and commands may be of any length.
+const ROOM_OF_WORDS: usize = 30;
+
+/// A row a run. Readers are shown when it began to the minute, and no column that no run fills.
 fn grid(heads: &[Head], writer: Writer) -> Grid {
     let began = |head: &Head| if writer == Writer::Csv { head.started.clone() } else { to_the_minute(head) };
-    let optional = |heading: &str, is_filled: fn(&Head) -> bool| {
-        let column = Column::word(heading);
+    let is_text = writer == Writer::Text;
+    let filled = |column: Column, is_filled: fn(&Head) -> bool| {
         if heads.iter().any(is_filled) { column } else { column.only(Writer::Csv) }
     };
-    Grid::of(heads)
+    let beside = |heading: &str, is_filled| (!is_text).then(|| filled(Column::word(heading), is_filled));
+    let grid = Grid::of(heads)
         .column(Column::word("run"), |head| short(&head.id))
-        .column(optional("name", |head| head.name.is_some()), |head| head.name.as_ref())
+        .column(filled(Column::text("name"), |head| head.name.is_some()), |head| head.name.as_ref())
         .column(Column::word("began"), began)
         .column(Column::word("place"), place)
-        .column(Column::word("covers"), |head| head.covers.as_ref())
-        .column(Column::word("figures"), figures)
-        .column(optional("quiet", |head| head.quiet_share.is_some()), |head| {
+        .column(Column::word("covers").spare(2), |head| head.covers.as_ref())
+        .column(Column::word("figures").spare(1), figures)
+        .column(filled(Column::word("quiet").spare(3), |head| head.quiet_share.is_some()), |head| {
             head.quiet_share.map(|share| format!("{:.0} %", 100.0 * share))
         })
-        .column(optional("tags", |head| !head.tags.is_empty()), tags)
-        .column(optional("arm of --live", |head| arm(head).is_some()), arm)
-        .grid()
+        .maybe(beside("tags", |head| !head.tags.is_empty()), tags)
+        .maybe(beside("arm of --live", |head| arm(head).is_some()), arm);
+    if !is_text {
+        return grid.grid();
+    }
+    let heading = if heads.iter().any(|head| !head.tags.is_empty()) { "tags" } else { "" };
+    grid.words(Words { heading, least: ROOM_OF_WORDS, ..Words::BEHIND }, words).grid()
+}
+
+/// What may be of any length: tags, and the arm of a live comparison.
+fn words(head: &Head) -> String {
+    let arm = arm(head).map(|arm| format!("arm of --live {arm}"));
+    tags(head).into_iter().chain(arm).collect::<Vec<_>>().join("; ")
 }
 
 /// `2026-11-22T10:00:00.123Z` as `2026-11-22 10:00`; what is no such time stays as it is.
@@ -134,12 +148,12 @@ mod tests {
     }
 
     #[test]
-    fn a_line_a_run_and_nothing_steers_a_terminal() {
+    fn a_row_a_run_and_nothing_steers_a_terminal() {
         assert_eq!(
             rendered(Format::Text),
-            "run       name    began             place            covers        figures              quiet  tags\n\
-             5cf91bd6  before  2026-11-22 10:00  linux            first screen  104 of 106           26 %   commit=1a|\\u{1b}[2J\n\
-             5cf91bd6  -       2026-11-22 10:00  lab on qemu-tcg  first screen  104 of 106, partial  -      -\n"
+            "run       name    began             place            covers        figures              quiet\n\
+             5cf91bd6  before  2026-11-22 10:00  linux            first screen  104 of 106           26 %\n        commit=1a|\\u{1b}[2J\n\
+             5cf91bd6  -       2026-11-22 10:00  lab on qemu-tcg  first screen  104 of 106, partial  -\n"
         );
     }
 
@@ -155,6 +169,26 @@ mod tests {
         assert!(!text.contains("name") && !text.contains("tags") && text.contains("covers"), "{text}");
         let csv = String::from_utf8(runs(&listed, Format::Csv, &style).unwrap()).unwrap();
         assert!(csv.starts_with("run,name,began,place,covers,figures,quiet,tags,"), "{csv}");
+    }
+
+    #[test]
+    fn a_list_with_tags_and_commands_was_152_columns_wide() {
+        let mut listed = listed();
+        listed.heads[0].name = Some("a-name-that-is-longer-than-most-names-are-and-longer".into());
+        listed.heads[0].tags.insert("kernel".into(), "6.1 with a patch of which much is to be said".into());
+        listed.heads[1].arm = Some("B".into());
+        listed.heads[1].command =
+            Some("taskset 1 strace -f -o /dev/null -e trace=getppid,getpid --seccomp-bpf".into());
+        for width in [60, 80, 100, 152, 200] {
+            let style = Style { color: false, width, verbose: false, selection: Selection::All };
+            let text = String::from_utf8(runs(&listed, Format::Text, &style).unwrap()).unwrap();
+            assert!(text.lines().all(|line| line.chars().count() <= width), "{width}: {text}");
+            let letters = |text: &str| text.split_whitespace().collect::<String>();
+            for words in ["kernel=6.1 with a patch", "arm of --live B: taskset 1 strace", "--seccomp-bpf"] {
+                assert!(letters(&text).contains(&letters(words)), "{width}: {text}");
+            }
+            assert_eq!(text.contains("quiet"), width >= 152, "{width}: {text}");
+        }
     }
 
     /// Nothing told the arms of a live comparison from other runs, and from each other.

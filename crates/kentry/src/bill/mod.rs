@@ -40,6 +40,7 @@ pub fn run(args: &BillArgs) -> Result<ExitCode, Error> {
         None => Ok(ThisMachine::capture(None)?.environment),
     })?;
     if args.dry_run {
+        Saving::check(&args.save)?;
         return print_plan(args, question);
     }
     if args.listing {

@@ -21,7 +21,11 @@ pub const COMPARE_STATUS: &[(&str, &str)] = &[
         "the two sides are not comparable, no probe runs in an arm of --live, or there is too little memory",
     ),
     ("4", "inconclusive: nothing regressed for sure, and something may have"),
-    ("5", "a result could not be written, or a run not kept (other commands end with 1)"),
+    (
+        "5",
+        "a result could not be written, or a run not kept (other commands end with 1); where no run can be kept at all, kentry warns, and \
+         compares",
+    ),
     ("130", "--live was interrupted; what was measured so far is compared"),
 ];
 

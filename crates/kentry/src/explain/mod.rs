@@ -1,6 +1,8 @@
 //! What `kentry explain` prints.
 
 mod anatomy;
+pub mod elsewhere;
+mod finding;
 mod like_here;
 mod opening;
 mod operation;
@@ -28,8 +30,9 @@ use table::{Entry, Kernel, Table};
 #[derive(Debug, Clone, Args)]
 pub struct ExplainArgs {
     /// An entry, an operation, a short name (syscall, clock_gettime), a switch of the lab or one of its values (pti=on), what people call
-    /// an attack or a protection (Meltdown, KPTI, "Spectre v2", CVE-2017-5754), a profile (linux-6.1), a parameter of guests (seccomp), a
-    /// part of an anatomy (kernel-stack), or a glob; `kentry list`, `kentry linux --help` and `kentry anatomy --help` show all names
+    /// an attack or a protection (Meltdown, KPTI, "Spectre v2", CVE-2017-5754; also what Linux calls it in
+    /// /sys/devices/system/cpu/vulnerabilities), a profile (linux-6.1), a parameter of guests (seccomp), a part of an anatomy
+    /// (kernel-stack), a finding (clock-path), or a glob; `kentry list`, `kentry linux --help` and `kentry anatomy --help` show all names
     #[arg(value_name = "NAME", value_hint = ValueHint::Other)]
     pub name: String,
     /// Print a complete small program that says hello through this entry
@@ -104,6 +107,8 @@ impl<'a> Explained<'a> {
             Subject::Parameter(known) => parameter::explain(known),
             Subject::Part(part) => part::explain(*part),
             Subject::Timer => part::explain_timer(),
+            Subject::Elsewhere(fault) => elsewhere::explain(fault),
+            Subject::Finding(id) => finding::explain(*id),
         };
         let texts: Vec<String> = self.meaning.subjects.iter().map(text).collect();
         also(self.word, &self.meaning.others) + &texts.join("\n")

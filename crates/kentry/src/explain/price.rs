@@ -41,13 +41,15 @@ fn sentence(table: &Table, setting: &Setting, runs: &LabRuns) -> String {
     measured.next().map_or_else(|| counted(table, setting), |price| format!("{price}."))
 }
 
+/// What a bill and the lab tell of a setting, on which machine.
+const MEASURES: &str = "counts its instructions; its time only where KVM runs ring 0 natively";
+
 /// What is counted in the built-in kernel, and the command that measures it.
 fn counted(table: &Table, setting: &Setting) -> String {
     let command = |entry| command(table, setting, entry);
     match sequence::counted(table, setting) {
         None => format!(
-            "no instruction more on any entry, counted in the kernel's code and not timed; `{}` measures what it costs all the same, where there \
-             is /dev/kvm.",
+            "no instruction more on any entry, counted in the kernel's code and not timed; `{}` {MEASURES}.",
             command(None)
         ),
         Some(sequence::Counted { entry, more, fewer }) => {
@@ -55,7 +57,7 @@ fn counted(table: &Table, setting: &Setting) -> String {
             let fewer = if fewer == 0 { String::new() } else { format!(" and {fewer} fewer") };
             format!(
                 "{more} {instructions} more{fewer} through {entry}, counted in the kernel's code and not timed, as no kept run tells it \
-                 (`{}` measures it).",
+                 (`{}` {MEASURES}).",
                 command(Some(entry))
             )
         }

@@ -1,8 +1,12 @@
 //! What the argument of `kentry explain` means.
 
+use super::elsewhere::{self, Elsewhere};
+use super::finding;
 use crate::error::Error;
 use attribution::anatomy::{Part, TIMER};
+use findings::Id;
 use measure::select::glob;
+use std::collections::BTreeSet;
 use table::{
     Entry, Kernel, Mistake, Operation, Parameter, Profile, Setting, Settings, Switch, Table, is_same_name,
     nearest,
@@ -29,6 +33,10 @@ pub enum Subject<'a> {
     Part(Part),
     /// The timer's interrupt, which an anatomy may be of.
     Timer,
+    /// A fault of the processor that no switch is about.
+    Elsewhere(&'static Elsewhere),
+    /// A finding.
+    Finding(Id),
 }
 
 impl<'a> Subject<'a> {
@@ -51,8 +59,8 @@ pub struct Meaning<'a> {
 }
 
 /// Tries a name of an entry or an operation, of a switch or a profile, what people call an attack or a protection, each with the guest's
-/// parameter and the part of an anatomy of that name; a short name; settings, of switches and of parameters (`pti=on`, `nopcid`); and a
-/// glob, in this order. What means nothing is tried in lower case.
+/// parameter, the part of an anatomy, the fault that no switch is about, and the finding of that name; a short name; settings, of switches
+/// and of parameters (`pti=on`, `nopcid`); and a glob, in this order. What means nothing is tried in lower case.
 ///
 /// # Errors
 /// [`Error::Usage`], naming the nearest of all names, or what is wrong with settings.
@@ -76,10 +84,19 @@ fn as_written<'a>(table: &'a Table, word: &str) -> Result<Meaning<'a>, Error> {
     let is_called_so =
         |one: &&Parameter| one.name == word || known.is_some() && is_same_name(&one.name, word);
     let parameter = table.parameters.iter().find(is_called_so).map(Subject::Parameter);
+    let elsewhere = elsewhere::of(word).map(Subject::Elsewhere);
     let on = |kernel| table.entry_of(word, kernel);
     let short = on(Kernel::Linux).or_else(|| on(Kernel::Lab)).filter(|_| found.is_empty());
     let entry = short.map(Subject::Entry);
-    let named = found.into_iter().chain(entry).chain(known).chain(parameter).chain(part).chain(timer);
+    let named = found
+        .into_iter()
+        .chain(entry)
+        .chain(known)
+        .chain(parameter)
+        .chain(part)
+        .chain(timer)
+        .chain(elsewhere)
+        .chain(finding::of(word).map(Subject::Finding));
     let named: Vec<Subject> = named.collect();
     if !named.is_empty() {
         let others =
@@ -156,11 +173,23 @@ fn unknown(table: &Table, word: &str) -> Error {
     let names = entries.chain(operations).chain(table.short_names()).chain(switches).chain(profiles);
     let parameters = table.parameters.iter().map(|parameter| parameter.name.as_str());
     let names = names.chain(parts).chain(parameters).chain(table.known_names());
-    let hint = nearest(word, names);
+    let names = names.chain(Id::ALL.iter().map(|id| id.name()));
+    let names = names.chain(elsewhere::ALL.iter().flat_map(|fault| fault.names).copied());
+    let hint = beginning(word, &table.known_names()).unwrap_or_else(|| nearest(word, names));
     let word = report::plain(word);
     Error::Usage(format!(
-        "there is no entry, operation, switch, parameter, profile or part of an anatomy \"{word}\"{hint} (`kentry list` shows the table; `kentry linux --help` and `kentry anatomy --help` list parameters and parts)"
+        "there is no entry, operation, switch, parameter, profile, finding or part of an anatomy \"{word}\"{hint} (`kentry list` shows the table; `kentry linux --help` and `kentry anatomy --help` list parameters and parts)"
     ))
+}
+
+/// `; did you mean …?`, of all that people call attacks or protections and that begin with the word.
+fn beginning(word: &str, known: &BTreeSet<&str>) -> Option<String> {
+    let begins = |name: &&&str| name.split_once(' ').is_some_and(|(first, _)| is_same_name(first, word));
+    let names: Vec<&str> = known.iter().filter(begins).copied().collect();
+    let (last, others) = names.split_last()?;
+    let names =
+        if others.is_empty() { (*last).to_owned() } else { format!("{} or {last}", others.join(", ")) };
+    Some(format!("; did you mean {names}?"))
 }
 
 #[cfg(test)]
@@ -182,6 +211,8 @@ mod tests {
             Subject::Parameter(parameter) => format!("parameter {}", parameter.name),
             Subject::Part(part) => format!("part {}", part.name()),
             Subject::Timer => TIMER.to_string(),
+            Subject::Elsewhere(fault) => format!("fault {}", fault.names[0]),
+            Subject::Finding(id) => format!("finding {}", id.name()),
         };
         let others = meaning.others.iter().map(|entry| format!("also {}", entry.name));
         Ok(meaning.subjects.iter().map(name).chain(others).collect())
@@ -205,7 +236,7 @@ mod tests {
 
     #[test]
     fn a_word_is_a_switch_one_of_its_values_or_a_profile() {
-        assert_eq!(names("pti").unwrap(), ["switch pti", "parameter pti", "part pti"]);
+        assert_eq!(names("pti").unwrap(), ["switch pti", "parameter pti", "part pti", "finding pti"]);
         assert_eq!(names("pti=on").unwrap(), ["setting pti=on", "parameter pti"]);
         assert_eq!(names("pcid=on").unwrap(), ["setting pcid=keep", "parameter pcid"], "an older name");
         assert_eq!(names("rsb=032").unwrap(), ["setting rsb=32"]);
@@ -244,6 +275,9 @@ mod tests {
         assert_eq!(names("PTI").unwrap(), names("pti").unwrap());
         assert_eq!(names("GETPPID").unwrap(), ["getppid"]);
         assert_eq!(names("PTI=ON").unwrap(), names("pti=on").unwrap());
+        let spectre = names("Spectre").unwrap_err();
+        let all = "did you mean Spectre BHI, Spectre v1, Spectre v2 or Spectre v4?";
+        assert!(spectre.contains(all), "it was SpectreRSB alone: {spectre}");
         assert!(names("Retblead").unwrap_err().contains("did you mean Retbleed?"));
     }
 

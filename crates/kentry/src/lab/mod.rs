@@ -22,7 +22,7 @@ use places::host::{Interrupt, Priority, Reading};
 use report::{Kind, Style};
 use std::process::ExitCode;
 use std::time::Duration;
-use table::Table;
+use table::{Kernel, Table};
 
 /// The most that the lab writes for any plan, in bytes.
 const LAB_OUTPUT: usize = 256 << 20;
@@ -44,6 +44,7 @@ pub fn run(args: &LabArgs) -> Result<ExitCode, Error> {
     }
     let options = args.options()?;
     let plan = LabPlan::new(Table::get(), &options)?;
+    args.rows.note_short_names(Table::get(), Kernel::Lab);
     if let Some(iso) = &args.iso {
         let target = Target::open(Some(iso))?;
         let limits = limits(&options, &interrupts::noted());
@@ -54,6 +55,7 @@ pub fn run(args: &LabArgs) -> Result<ExitCode, Error> {
         return Ok(ExitCode::SUCCESS);
     }
     if args.dry_run {
+        Saving::check(&args.save)?;
         let is_timed = args.guest.accel == Accel::Kvm || plan.has_footprints();
         let counter = if is_timed { Counter::Time } else { Counter::Instructions };
         let plan = seeded(plan, args.guest.seed, counter);

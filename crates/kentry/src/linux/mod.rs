@@ -27,7 +27,7 @@ use places::host::Interrupt;
 use report::{Kind, Style};
 use std::process::ExitCode;
 use std::time::Duration;
-use table::Table;
+use table::{Kernel, Table};
 
 /// The most that a guest writes for any plan, in bytes.
 pub const GUEST_OUTPUT: usize = 256 << 20;
@@ -42,7 +42,9 @@ pub fn run(args: &LinuxArgs) -> Result<ExitCode, Error> {
     if args.runs_a_program() {
         return Ok(execute(args, &plan, &options));
     }
+    args.rows.note_short_names(Table::get(), Kernel::Linux);
     if args.dry_run {
+        Saving::check(&args.save)?;
         return print_plan(args, &plan);
     }
     let outputs = args.show.to.open(Kind::RUN)?;

@@ -18,13 +18,15 @@ use report::{Kind, Style};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
-use table::Table;
+use table::{Kernel, Table};
 
 /// Measures this Linux, or prints the plan.
 pub fn run(args: &MeasureArgs) -> Result<ExitCode, Error> {
     need_counter()?;
     let plan = args.plan(Table::get(), drawn_seed())?;
+    args.rows.note_short_names(Table::get(), Kernel::Linux);
     if args.dry_run {
+        Saving::check(&args.save)?;
         let write = |format, _: &Style| dry_run::plan(&plan, format);
         args.show.to.open(Kind::PLAN)?.write(Look::WHOLE, write)?;
         return Ok(ExitCode::SUCCESS);

@@ -1,10 +1,11 @@
 //! Which rows a command line names.
 
 use crate::error::Error;
+use crate::messages::note;
 use clap::{Args, ValueHint};
 use measure::{TableRow, select};
 use table::special::is_on_first_screen;
-use table::{Kernel, Table};
+use table::{Entry, Kernel, Operation, Table};
 
 /// The rows that a command is about.
 #[derive(Debug, Clone, Default, Args)]
@@ -33,5 +34,70 @@ impl RowArgs {
             rows.retain(|(entry, operation)| is_on_first_screen(&entry.name, &operation.name));
         }
         Ok(rows)
+    }
+
+    /// Notes what short names stood for on a kernel, where the word itself does not tell.
+    pub fn note_short_names(&self, table: &Table, kernel: Kernel) {
+        let of_entries = self.entry.iter().filter_map(|word| self.other_entries(table, kernel, word));
+        let of_operations = self.operation.iter().filter_map(|word| other_operation(table, word));
+        of_entries.chain(of_operations).for_each(|text| note(&text));
+    }
+
+    /// Which entry of a family a word stood for, if others of it are there that no word names.
+    fn other_entries(&self, table: &Table, kernel: Kernel, word: &str) -> Option<String> {
+        let meant = table.entry_of(word, kernel).filter(|entry| entry.name != word)?;
+        let is_named = |entry: &Entry| {
+            self.entry.iter().any(|word| select::glob(word).is_ok_and(|pattern| pattern.matches(&entry.name)))
+        };
+        let is_left_out =
+            |entry: &&Entry| *entry != meant && entry.kernels.contains(&kernel) && !is_named(entry);
+        let others: Vec<&str> =
+            table.family(word).into_iter().filter(is_left_out).map(|entry| entry.name.as_str()).collect();
+        let also = match others.as_slice() {
+            [] => return None,
+            [one] => format!("There is also {one}"),
+            several => format!("There are also {}", several.join(" and ")),
+        };
+        Some(format!("{word} is {}. {also}; --entry '{word}-*' names them all", meant.name))
+    }
+}
+
+/// Which operation a C function stood for, if its name is another.
+fn other_operation(table: &Table, word: &str) -> Option<String> {
+    let is_another = |operation: &&Operation| !operation.name.starts_with(word);
+    let operation = table.operations_of(word).into_iter().find(is_another)?;
+    let what = if operation.loops.is_some() { ", a turn of UnixBench's loop" } else { "" };
+    Some(format!("{word}: {}{what}", operation.name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn getpid_was_unixbenchs_without_a_word() {
+        let said = |word| other_operation(Table::get(), word);
+        assert_eq!(said("getpid").unwrap(), "getpid: unixbench-getpid, a turn of UnixBench's loop");
+        for word in ["getppid", "clock_gettime", "time", "unixbench-*", "unixbench-getpid"] {
+            assert_eq!(said(word), None, "{word}");
+        }
+    }
+
+    #[test]
+    fn a_short_name_names_the_entries_that_it_leaves_out() {
+        let said = |words: &[&str], kernel| {
+            let entry: Vec<String> = words.iter().map(ToString::to_string).collect();
+            RowArgs { entry, operation: Vec::new() }.other_entries(Table::get(), kernel, words[0])
+        };
+        let int80 = "int80 is int80-x86_64. There is also int80-i386; --entry 'int80-*' names them all";
+        assert_eq!(said(&["int80"], Kernel::Linux).unwrap(), int80);
+        let syscall = "syscall is syscall-x86_64. There are also syscall-i386 and syscall-x32; --entry 'syscall-*' names them all";
+        assert_eq!(said(&["syscall"], Kernel::Linux).unwrap(), syscall);
+        assert_eq!(said(&["sysenter"], Kernel::Linux), None, "Linux has the one of i386 alone");
+        assert!(said(&["sysenter"], Kernel::Lab).unwrap().contains("also sysenter-i386"));
+        for words in [&["int80-i386"][..], &["int80", "int80-i386"], &["int80", "*-i386"], &["int3"], &["*"]]
+        {
+            assert_eq!(said(words, Kernel::Linux), None, "{words:?}");
+        }
     }
 }
