@@ -19,6 +19,7 @@ mod image;
 mod isolation;
 mod kernel;
 mod logged;
+mod mach;
 mod machines;
 mod malformed;
 mod matrix;
