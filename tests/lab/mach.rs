@@ -3,6 +3,8 @@
 
 use crate::build::{Program, freestanding_with};
 use crate::guest::{Emulator, Script, Session};
+use crate::kernel::Kernel;
+use crate::mach_answers;
 use places::lab::End;
 
 /// Ways in, in the order of mach64.S.
@@ -93,4 +95,224 @@ fn every_trap_answers_through_every_entry_with_every_protection() {
             assert_eq!(ran.text(), expected, "{}", ran.label);
         }
     }
+}
+
+/// What a program of both widths says by itself, through one entry.
+fn said(source: &str, configuration: &str) -> Option<[String; 2]> {
+    let mut script = Script::new();
+    script.set(&format!("{ALL_OFF} {configuration} personality=mach"));
+    for bits in [64, 32] {
+        run(&mut script, &program(bits, source), 0, &[]);
+    }
+    let session = boot(&script, Emulator::TcgIntel)?;
+    Some([session.ran[0].text(), session.ran[1].text()])
+}
+
+/// Runs a program of both widths in some configurations, and compares what it says with a table.
+fn answers(source: &str, wanted: fn(u8) -> String) {
+    for configuration in [CONFIGURATIONS[0], CONFIGURATIONS[3], CONFIGURATIONS[6]] {
+        let Some(both) = said(source, configuration) else { return };
+        for (text, bits) in both.iter().zip([64, 32]) {
+            assert_eq!(*text, wanted(bits), "{source}, {bits} bits, {configuration}");
+        }
+    }
+}
+
+/// Lines of a table, of which some differ by width.
+fn lines(table: &[(&str, u64, u64)], bits: u8) -> String {
+    let line = |(what, wide, narrow): &(&str, u64, u64)| {
+        format!("{what} {:x}\n", if bits == 64 { wide } else { narrow })
+    };
+    table.iter().map(line).collect()
+}
+
+#[test]
+fn a_message_arrives_as_gnu_mach_delivers_it() {
+    answers("mach_messages.c", |bits| {
+        if bits == 64 { mach_answers::MESSAGES_64.into() } else { mach_answers::MESSAGES_32.into() }
+    });
+}
+
+#[test]
+fn what_is_wrong_is_refused_with_gnu_machs_codes() {
+    answers("mach_errors.c", |bits| lines(mach_answers::ERRORS, bits));
+}
+
+#[test]
+fn the_kernel_serves_requests_of_migs_stubs() {
+    answers("mach_servers.c", |bits| lines(mach_answers::SERVERS, bits));
+}
+
+/// Runs a first task, and others beside it.
+fn together(script: &mut Script, first: (&Program, &[&str]), others: &[(&Program, &[&str])]) {
+    for (program, words) in others {
+        let all: Vec<&str> = ["0", "0", "0"].iter().chain(*words).copied().collect();
+        script.beside(program, &all);
+    }
+    run(script, first.0, 0, first.1);
+}
+
+/// So many tasks, of both widths where it says so.
+fn pairs(script: &mut Script, programs: &[Program; 2], first: &str, other: &str) -> Vec<usize> {
+    let mut counts = Vec::new();
+    for count in [1, 2, 7] {
+        for widths in [[0, 0], [1, 1], [0, 1], [1, 0]] {
+            let number = count.to_string();
+            let others: Vec<(&Program, &[&str])> =
+                (0..count).map(|_| (&programs[widths[1]], std::slice::from_ref(&other))).collect();
+            together(script, (&programs[widths[0]], &[first, &number]), &others);
+            counts.push(count);
+        }
+    }
+    counts
+}
+
+#[test]
+fn tasks_ask_and_answer() {
+    for (first, other, of_other) in
+        [("a", "q", "wrong of one who asks 0\n"), ("d", "f", "wrong of one who sends 0\n")]
+    {
+        let programs = [64, 32].map(|bits| program(bits, "mach_pair.c"));
+        let (mut script, mut counts) = (Script::new(), Vec::new());
+        for configuration in ["pti=off", "pti=on", "pti=on stack=minimum exit=iret"] {
+            script.set(&format!("{configuration} personality=mach"));
+            counts.extend(pairs(&mut script, &programs, first, other));
+        }
+        let Some(session) = boot(&script, Emulator::TcgIntel) else { return };
+        for (ran, count) in session.ran.iter().zip(counts) {
+            let text = ran.text();
+            // Each sends 0 to 49.
+            assert!(text.contains(&format!("wrong 0\nsum {:x}\n", count * 1225)), "{}: {text}", ran.label);
+            assert_eq!(text.matches(of_other).count(), count, "{}: {text}", ran.label);
+        }
+    }
+}
+
+#[test]
+fn who_waits_for_ever_ends_the_program() {
+    let programs = [64, 32].map(|bits| program(bits, "mach_pair.c"));
+    let mut script = Script::new();
+    script.set("personality=mach");
+    for program in &programs {
+        run(&mut script, program, 0, &["w"]);
+        together(&mut script, (program, &["w"]), &[(program, &["w"]), (program, &["w"])]);
+        // One ends, and the other waits.
+        together(&mut script, (program, &["x"]), &[(program, &["w"])]);
+    }
+    let Some(session) = script.boot(Emulator::TcgIntel) else { return };
+    for ran in &session.ran {
+        let (log, killed) = (ran.log.join("\n"), matches!(ran.end, End::Fault([9, ..])));
+        assert!(killed && log.contains("wait"), "{}: {:?} {log}", ran.label, ran.end);
+    }
+}
+
+#[test]
+fn the_end_of_a_task_is_told() {
+    let programs = [64, 32].map(|bits| program(bits, "mach_pair.c"));
+    let mut script = Script::new();
+    script.set("pti=on personality=mach");
+    for program in &programs {
+        together(&mut script, (program, &["l"]), &[(program, &["b"])]);
+    }
+    let Some(session) = boot(&script, Emulator::TcgIntel) else { return };
+    for ran in &session.ran {
+        assert_eq!(ran.text(), "result 0\nid 47\nthen 10000003\n", "{}", ran.label);
+    }
+}
+
+#[test]
+fn no_byte_of_another_task_or_of_poison_is_received() {
+    let programs = [64, 32].map(|bits| program(bits, "mach_pair.c"));
+    let mut script = Script::new();
+    script.set("personality=mach");
+    for program in &programs {
+        together(&mut script, (program, &["s"]), &[(program, &["t"])]);
+        // In the next line's memory, too.
+        together(&mut script, (program, &["s"]), &[(program, &["t"])]);
+    }
+    let Some(session) = boot(&script, Emulator::TcgIntel) else { return };
+    for ran in &session.ran {
+        let text = ran.text();
+        let told = text.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("told ")?, 16).ok());
+        assert!(told.unwrap() > 150 && text.ends_with("foreign 0\npoison 0\n"), "{}: {text}", ran.label);
+    }
+}
+
+#[test]
+fn programs_of_two_personalities_do_not_run_together() {
+    let program = program(64, "mach_pair.c");
+    let mut script = Script::new();
+    script.set("personality=linux");
+    script.beside(&program, &["0", "0", "0", "x"]);
+    script.set("personality=mach");
+    run(&mut script, &program, 0, &["x"]);
+    run(&mut script, &program, 0, &["x"]);
+    let Some(session) = script.boot(Emulator::TcgIntel) else { return };
+    assert_eq!(session.ran[0].end, End::NotLoaded(22));
+    assert_eq!(session.ran[1].end, End::Exited(0));
+}
+
+#[test]
+fn a_number_that_is_no_trap_is_an_invalid_instruction() {
+    let mut script = Script::new();
+    let programs = [64, 32].map(|bits| program(bits, "mach_ends.c"));
+    let ends = ["130", "131", "stack", "far"];
+    for configuration in ["pti=on stack=frame", "pti=off stack=minimum"] {
+        script.set(&format!("{configuration} personality=mach"));
+        for program in &programs {
+            ends.iter().for_each(|end| run(&mut script, program, 0, &[end]));
+        }
+    }
+    // And without the personality, no call of Linux's.
+    script.set("personality=linux");
+    programs.iter().for_each(|program| run(&mut script, program, 0, &["linux"]));
+    let Some(session) = script.boot(Emulator::TcgIntel) else { return };
+    let widths = [64, 32, 64, 32].iter().flat_map(|bits| ends.iter().map(move |end| (*bits, *end)));
+    for (ran, (bits, end)) in session.ran.iter().zip(widths) {
+        let wanted = match (end, bits) {
+            // The last argument is read first: the seventh, behind the return address.
+            ("stack", 64) => [11, 1, 14 << 32, 0x123 + 8],
+            ("stack", _) => [11, 1, 14 << 32, 0x123 + 4 + 6 * 4],
+            ("far", 64) => [11, 1, 14 << 32, 0xffff_ffff_8010_0008],
+            ("far", _) => [11, 1, 14 << 32, 0xffff_fff0 + 4 + 6 * 4],
+            _ => [4, 2, 6 << 32, 0],
+        };
+        assert_eq!(ran.end, End::Fault(wanted), "{}: {:?}", ran.label, ran.log);
+    }
+    for ran in &session.ran[16..] {
+        assert_eq!(ran.end, End::Exited(38), "{}", ran.label); // ENOSYS
+    }
+}
+
+#[test]
+fn limits_are_errors_and_no_end() {
+    let programs = [64, 32].map(|bits| program(bits, "mach_hostile.c"));
+    let mut script = Script::new();
+    for configuration in ["pti=off stack=minimum", "pti=on stack=frame"] {
+        script.set(&format!("{configuration} personality=mach"));
+        for program in &programs {
+            run(&mut script, program, 0, &[]);
+            run(&mut script, program, 0, &[]); // all that was taken is there again
+        }
+    }
+    let Some(session) = boot(&script, Emulator::TcgIntel) else { return };
+    for ran in &session.ran {
+        assert_eq!(ran.text(), mach_answers::HOSTILE, "{}", ran.label);
+    }
+}
+
+#[test]
+fn a_message_is_read_from_its_sender_once() {
+    let kernel = Kernel::read();
+    let readers: Vec<String> = kernel.calls("user_read").into_iter().map(|(function, ..)| function).collect();
+    assert_eq!(readers.iter().filter(|name| *name == "message_read").count(), 1, "{readers:?}");
+    // Nothing else of what sends looks at the sender's memory again.
+    let of_sending = |name: &str| {
+        ["message_", "body_", "take_", "read_header", "send", "server_", "serve_"]
+            .iter()
+            .any(|prefix| name.starts_with(prefix))
+    };
+    let others: Vec<&String> =
+        readers.iter().filter(|name| of_sending(name) && *name != "message_read").collect();
+    assert!(others.is_empty(), "{others:?}");
 }

@@ -95,3 +95,13 @@ registers_changed:
 	pop	%esi
 	pop	%ebx
 	ret
+
+/* A trap with such a stack pointer; Linux's exit. */
+	.globl	bad_stack, leave
+bad_stack:
+	mov	4(%esp), %eax
+	mov	8(%esp), %esp
+	jmp	*way
+leave:	mov	4(%esp), %ebx
+	mov	$1, %eax
+	int	$0x80

@@ -20,6 +20,7 @@ mod isolation;
 mod kernel;
 mod logged;
 mod mach;
+mod mach_answers;
 mod machines;
 mod malformed;
 mod matrix;
