@@ -58,8 +58,13 @@ uint32_t request(name to, uint32_t id, uint32_t bits, void *message, uint32_t se
 	header->local = answers;
 	header->id = id;
 	const uint32_t result = mach_msg(message, SEND_MSG | RCV_MSG, send_size, receive_size, answers, 0, 0);
-	if (result)
+	if (result) {
+		/* That the right to answer has ended is told there. */
+		struct header told;
+		while (!mach_msg(&told, RCV_MSG | RCV_TIMEOUT, 0, sizeof(told), answers, 0, 0))
+			;
 		return result;
+	}
 	return header->id == id + 100 ? reply->result.value : 0xbad;
 }
 
