@@ -202,6 +202,8 @@ moved result 0
  body 1
  body 5
  body 0
+get_refs 0
+references 6
 mod_refs 0
 send-once notification result 0
  bits 1200
@@ -251,6 +253,8 @@ moved result 0
  id 9
  body 10012010
  body 5
+get_refs 0
+references 6
 mod_refs 0
 send-once notification result 0
  bits 1200

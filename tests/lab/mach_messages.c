@@ -43,7 +43,8 @@ static struct word_item *put(unsigned place, item type, uint32_t value)
 	struct word_item *const items = (void *)(message.bytes + header_bytes);
 
 	items[place].type = type;
-	items[place].word = value;
+	/* The upper half of a name means nothing, and is not passed on. */
+	items[place].word = (type & 0xff) < MOVE_RECEIVE ? value : (uintptr_t)0xeeeeeeee00000000ul | value;
 	return &items[place + 1];
 }
 
@@ -84,6 +85,25 @@ static void rights(name port, name other)
 	print_message("moved", receive(port));
 }
 
+/* Rights under one name are counted. */
+static void references(name port)
+{
+	struct {
+		struct reply reply;
+		struct word_item more[2];
+	} get = {0};
+
+	for (unsigned i = 0; i < 6; i++) {
+		put(0, ITEM(MAKE_SEND, WORD_BITS, 1), port);
+		send(COMPLEX | BITS(MAKE_SEND, 0), port, 0, 7, size_of(1));
+		receive(port);
+	}
+	get.reply.result = (struct word_item){.type = ITEM(PORT_NAME, 32, 1), .value = port};
+	get.more[0] = (struct word_item){.type = ITEM(INTEGER_32, 32, 1), .value = 0};
+	print_number("get_refs", request(self, 3207, 0, &get, size_of(2), sizeof(get)));
+	print_number("references", get.more[0].value);
+}
+
 static void death(name port)
 {
 	const name dying = new_port();
@@ -119,6 +139,7 @@ void run(int count, char **words)
 	const name port = new_port(), other = new_port();
 	loop(port, 20);
 	rights(port, other);
+	references(new_port());
 	death(port);
 	circle(port);
 }
