@@ -36,7 +36,7 @@ void messages_reset(void);
 /* Zeroed; null when there is none, or the task has its share. */
 struct message *message_new(uint32_t size, unsigned width, struct task *charged);
 void message_free(struct message *message); /* its rights are somebody else's already */
-/* With all of its rights; what is `used` of the destination's is not told of. */
+/* With all of its rights. If the destination has got it, a send-once right is used, and nobody is told that it has ended. */
 void message_destroy(struct message *message, int is_destination_used);
 void message_set_id(struct message *message, uint32_t id);
 uint32_t message_id(const struct message *message);
@@ -49,11 +49,7 @@ void message_write_header(struct message *message, uint32_t bits, uint32_t remot
 /* From a program: MSG_SUCCESS, or SEND_*. */
 uint32_t message_read(uint64_t from, uint32_t size, struct task *sender, struct message **read);
 
-/* body.c: items behind the header. A visitor gets each right, and where its number stands. */
-struct slot {
-	uint8_t *at;   /* of the name or number: 32 bits */
-	uint8_t *type; /* the byte that says the type */
-};
+/* body.c: items behind the header, some of which are rights. */
 uint32_t body_take(struct message *message, struct task *sender); /* names to rights: MSG_SUCCESS or SEND_* */
 int body_give(struct message *message, struct task *receiver); /* rights to names; 0 when some had no room */
 void body_destroy(struct message *message);

@@ -71,8 +71,12 @@ static uint32_t wait_for_message(struct port *port, const struct call *call)
 		if (has_end && !call->milliseconds)
 			return RCV_TIMED_OUT;
 		const uint32_t result = wait_for(port, 0, has_end, call->milliseconds, RCV_TIMED_OUT);
+		struct port *again;
 		if (result)
 			return result;
+		/* Before this thread ran, another may have taken the port away, and its memory may be another port's. */
+		if (find_port(call->name, &again) || again != port)
+			return RCV_PORT_DIED;
 	}
 	return MSG_SUCCESS;
 }

@@ -221,6 +221,20 @@ fn the_end_of_a_task_is_told() {
 }
 
 #[test]
+fn who_waits_at_a_port_that_is_taken_away_gets_no_message_of_another() {
+    let programs = [64, 32].map(|bits| program(bits, "mach_pair.c"));
+    let mut script = Script::new();
+    script.set("personality=mach");
+    for program in &programs {
+        together(&mut script, (program, &["k"]), &[(program, &["v"])]);
+    }
+    let Some(session) = boot(&script, Emulator::TcgIntel) else { return };
+    for ran in &session.ran {
+        assert_eq!(ran.text(), "sent 0\ndestroyed 0\nrobbed 10004009\n", "{}", ran.label);
+    }
+}
+
+#[test]
 fn no_byte_of_another_task_or_of_poison_is_received() {
     let programs = [64, 32].map(|bits| program(bits, "mach_pair.c"));
     let mut script = Script::new();

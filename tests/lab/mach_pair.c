@@ -165,6 +165,50 @@ static void listen(void)
 	print_number("poison", poison);
 }
 
+/* A message with a right to this task's port, whose name here is the value. */
+static union {
+	struct {
+		struct header header;
+		struct word_item port, value;
+	};
+	uint8_t bytes[256];
+} right;
+
+/* Waits for a message that comes, but is gone with the port before this task runs. */
+static void be_robbed(void)
+{
+	const name port = new_port();
+
+	right.header = (struct header){.bits = COMPLEX | BITS(COPY_SEND, 0)};
+	right.header.remote = AGREED;
+	right.port = (struct word_item){.type = ITEM(MAKE_SEND, WORD_BITS, 1), .value = port};
+	right.value = (struct word_item){.type = ITEM(INTEGER_32, 32, 1), .value = port};
+	const uint32_t size = sizeof(struct header) + 2 * sizeof(struct word_item);
+	print_number("robbed", mach_msg(&right, SEND_MSG | RCV_MSG, size, sizeof(right), port, 0, 0));
+}
+
+/* Wakes the other, takes its port away, and makes ports where that was. */
+static void rob(void)
+{
+	const name port = new_port();
+	struct {
+		struct reply reply;
+		struct word_item more[2];
+	} destroy = {0};
+
+	mach_port_insert_right(FIRST_TASK, AGREED, port, MAKE_SEND);
+	mach_msg(&right, RCV_MSG, 0, sizeof(right), port, 0, 0);
+	swtch(); /* now it waits */
+	print_number("sent", send(BITS(COPY_SEND, 0), right.port.value, 0, 1, 1, 0, 0));
+	destroy.reply.result = (struct word_item){.type = ITEM(PORT_NAME, 32, 1), .value = right.value.value};
+	print_number("destroyed",
+		     request(FIRST_TASK, 3205, 0, &destroy, sizeof(destroy.reply), sizeof(destroy)));
+	mach_port_deallocate(self, right.port.value);
+	for (unsigned i = 0; i < 8; i++)
+		send(BITS(MAKE_SEND, 0), new_port(), 0, 2, 0xc5c5c5c5, SEND_TIMEOUT, 0);
+	swtch();
+}
+
 void run(int count, char **words)
 {
 	const unsigned number = count > 1 ? (unsigned)(words[1][0] - '0') : 0;
@@ -190,6 +234,12 @@ void run(int count, char **words)
 		break;
 	case 'b':
 		be_left();
+		break;
+	case 'k':
+		rob();
+		break;
+	case 'v':
+		be_robbed();
 		break;
 	case 't':
 		tell();
