@@ -20,6 +20,8 @@
  *				a program like that of run, which runs together with that of the next run or exec line. The
  *				latter begins; sched_yield lets the next go on. All end with the first end that is not an exit
  *				with status 0, and that is the line's, or when all have ended so
+ *				With personality=mach, run, exec and beside start programs of GNU Mach (docs/mach.md), and ${host-port} and
+ *				${device-port} among the arguments are names of ports. Programs that run together have one personality
  *	check pti		the kernel checks that programs' page tables map nothing of it but the trampoline. Detail of
  *				LAB_END_CHECKED: 1 if that holds; how many pages of the kernel's half are mapped; how many of
  *				them should not be; 1 if a read of the kernel in ring 0, with these tables, faulted

@@ -1,6 +1,7 @@
 /* Decides what an exception means: a page to be mapped, a vsyscall, a tick, a fault of the program or of the kernel. */
 #include "entry/entry.h"
 #include "entry/steps/steps.h"
+#include "mach/start.h"
 #include "mm/mm.h"
 #include "serial/serial.h"
 #include "time/clock.h"
@@ -138,6 +139,8 @@ static void tick(const struct frame *frame)
 {
 	clock_update();
 	tick_done();
+	if (configured[SWITCH_PERSONALITY] == PERSONALITY_MACH)
+		mach_time_update();
 	if (!is_from_program(frame) && !is_in_path(frame->rip))
 		tick_shift();
 	else if (configured[SWITCH_WORK] == WORK_ON)

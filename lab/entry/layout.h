@@ -5,6 +5,8 @@
 
 #define CALLS 512 /* both tables end before this call number */
 
+#define MACH_TRAPS 130 /* the traps of GNU Mach end before this number, without its sign */
+
 #define MOST_THREADS 8 /* programs that can be alive at once; each has one thread, and an address space */
 
 /*
@@ -49,6 +51,7 @@
 /* What gates push on the entry stack: interrupt and trap gates; call gates. */
 #define GATE_RIP 0
 #define GATE_CS	 8
+#define GATE_RSP 24
 #define CALL_RIP 0
 #define CALL_CS	 8
 #define CALL_RSP 16

@@ -189,6 +189,8 @@ void space_enter(struct address_space *to);
 void space_end(struct address_space *ended);
 void space_end_all(void);
 void space_new(int bits, uint64_t map_top); /* makes one, and enters it; there are MOST_THREADS */
+struct address_space *space_prepare(int bits,
+				    uint64_t map_top); /* makes one alone; null when there is none left */
 /*
  * A copy of the current one, as fork makes it: tables and areas of its own, the same pages, which neither may write. It must end
  * before the program goes on: who writes to a page then has it alone. Null when there is none left, or no memory.

@@ -79,6 +79,15 @@ void space_new(int bits, uint64_t map_top)
 	space_enter(made);
 }
 
+struct address_space *space_prepare(int bits, uint64_t map_top)
+{
+	struct address_space *const made = unused();
+
+	if (made)
+		set_up(made, bits, map_top);
+	return made;
+}
+
 struct address_space *space_other(void)
 {
 	if (!space->other) {

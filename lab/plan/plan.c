@@ -2,6 +2,7 @@
 #include "cpu/counters.h"
 #include "entry/entry.h"
 #include "entry/steps/steps.h"
+#include "mach/start.h"
 #include "mm/mm.h"
 #include "mm/tlb.h"
 #include "plan/plan.h"
@@ -143,7 +144,9 @@ static int gather(struct line *line)
 			return 0;
 		if (!bytes || count == MAX_ARGUMENTS)
 			return -E2BIG;
-		arguments[count++] = argument_bytes + used;
+		arguments[count++] = plan.wanted[SWITCH_PERSONALITY] == PERSONALITY_MACH
+					 ? mach_argument(argument_bytes + used)
+					 : argument_bytes + used;
 		used += bytes;
 	}
 	return count;

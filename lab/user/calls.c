@@ -3,6 +3,7 @@
 #include "call_names.h"
 #include "entry/entry.h"
 #include "entry/layout.h"
+#include "mach/trap.h"
 #include "mm/mm.h"
 #include "serial/serial.h"
 #include "user/files.h"
@@ -14,7 +15,7 @@
 typedef long call(void);
 
 /* Read by the entry paths (entry/steps.inc). */
-call *calls_x86_64[CALLS], *calls_i386[CALLS];
+call *calls_x86_64[CALLS], *calls_i386[CALLS], *traps[MACH_TRAPS];
 
 call call_unknown_x86_64, call_unknown_i386;
 long report_unknown_call(uint32_t number, uint32_t bits);
@@ -71,6 +72,8 @@ void calls_init(void)
 		if (rows[i].i386 != NONE)
 			calls_i386[rows[i].i386] = entrance(rows[i].function_i386);
 	}
+	for (unsigned i = 0; i < MACH_TRAPS; i++)
+		traps[i] = entrance(trap_function(i));
 }
 
 void calls_reset(struct text input)

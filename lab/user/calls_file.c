@@ -72,15 +72,26 @@ long call_read(word file, word to, word bytes)
 	return (long)done;
 }
 
+/* To the command; or, while a table is shown, to it. */
+static void output(uint64_t descriptor, const void *bytes, uint64_t count)
+{
+	if (console_is_open() && descriptor == OUTPUT)
+		table_collect(bytes, count);
+	else
+		record_parts(RECORD_LAB_OUTPUT, &descriptor, sizeof(descriptor), bytes, (uint32_t)count);
+}
+
+void output_write(const void *bytes, uint64_t count)
+{
+	counters_stop();
+	output(OUTPUT, bytes, count);
+}
+
 /* Writes what is in the chunk; how much of it, or -errno. */
 static long write_chunk(struct open_file *open, uint64_t count)
 {
 	if (open->kind == FILE_OUTPUT) {
-		if (console_is_open() && open->descriptor == OUTPUT)
-			table_collect(chunk, count);
-		else
-			record_parts(RECORD_LAB_OUTPUT, &open->descriptor, sizeof(open->descriptor), chunk,
-				     (uint32_t)count);
+		output(open->descriptor, chunk, count);
 		return (long)count;
 	}
 	if (!open->pipe->readers) {

@@ -42,3 +42,6 @@ void file_drop(struct open_file *file, uint64_t count);
 /* Bytes that a pipe has room for. */
 uint64_t pipe_room(const struct pipe *pipe);
 void pipe_put(struct pipe *pipe, const uint8_t *from, uint64_t count);
+
+/* calls_file.c: what a program says on its standard output, if it is the kernel's to say it. */
+void output_write(const void *bytes, uint64_t count);

@@ -1,6 +1,7 @@
 /* Programs: loaded, run together, watched, ended. */
 #include "cpu/counters.h"
 #include "entry/entry.h"
+#include "mach/start.h"
 #include "mm/mm.h"
 #include "serial/serial.h"
 #include "time/clock.h"
@@ -28,18 +29,42 @@ static int is_success(struct end end)
 	return end.how == LAB_END_EXITED && !end.detail[0];
 }
 
+/* Who goes on where one has ended well. Where all others wait for ever, none does, and that is the end of all. */
+static struct thread *next_of(struct end *end)
+{
+	int is_stuck = 0;
+
+	if (current->personality != PERSONALITY_MACH)
+		return thread_next();
+	mach_program_ends(current);
+	current->is_runnable = 0;
+	struct thread *const next = wait_next(&is_stuck);
+	if (is_stuck && !next) {
+		log_line(
+		    "a program has ended, and all that ran beside it wait for a message that nobody sends");
+		*end = (struct end){LAB_END_FAULT, {SIGKILL}};
+	}
+	return next;
+}
+
 _Noreturn void program_ends(struct end end)
 {
-	struct thread *const next = thread_next();
+	struct thread *const next = is_success(end) ? next_of(&end) : 0;
 
 	if (end.how == LAB_END_FAULT)
 		signal_note_handler(end.detail[0]);
-	if (next && is_success(end))
+	if (next)
 		thread_ends(next);
 	if (threads_count() > 1 && !is_success(end))
 		log_line("process %lu (%s) has ended, and with it those that ran beside it",
 			 (uint64_t)current->id, current->settings.name);
 	ended = end;
+	thread_run_kernel();
+}
+
+_Noreturn void program_ends_all(void)
+{
+	ended = (struct end){LAB_END_EXITED, {0}};
 	thread_run_kernel();
 }
 
@@ -93,6 +118,8 @@ static struct thread *load(const struct start *start)
 		thread = thread_new(&frame, loaded.bits, start->serve, loaded.landing_pad);
 		thread->shadow_stack = loaded.shadow_stack;
 		calls_reset_thread(thread, start->arguments[0]);
+		if (thread->personality == PERSONALITY_MACH && !mach_begin(thread))
+			problem = -ENOMEM;
 	}
 	space_enter(&kernel_space);
 	return thread;
@@ -106,11 +133,26 @@ void program_beside(const struct start *start)
 		load(start);
 }
 
+/* The paths have the calls of one personality only. */
+static int are_alike(const struct thread *first)
+{
+	for (unsigned i = 0; i < threads_count(); i++)
+		if (thread_by_number(i)->personality != first->personality) {
+			log_line("programs that run together have one personality: set it before beside");
+			return 0;
+		}
+	return 1;
+}
+
 struct end program_run(const struct start *start)
 {
-	struct thread *const first = problem ? 0 : load(start);
+	struct thread *first = problem ? 0 : load(start);
 
-	if (first) {
+	if (first && !problem && !are_alike(first))
+		problem = -EINVAL;
+	if (first && !problem) {
+		if (first->personality == PERSONALITY_MACH)
+			mach_begin_first(first);
 		first->id = LAB_PID;
 		calls_reset(start->input);
 		observed_flags = 0;

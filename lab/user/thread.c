@@ -3,6 +3,7 @@
 #include "entry/entry.h"
 #include "entry/layout.h"
 #include "entry/steps/steps.h"
+#include "mach/start.h"
 #include "user/user.h"
 
 _Static_assert(offsetof(struct thread, rsp) == THREAD_RSP, "thread_switch");
@@ -62,7 +63,8 @@ struct thread *thread_new(const struct frame *start, int bits, int serves, uint6
 	thread->start = *start;
 	thread->bits = bits;
 	thread->serves = serves;
-	thread->is_alive = 1;
+	thread->personality = (int)configured[SWITCH_PERSONALITY];
+	thread->is_runnable = 1;
 	thread->id = LAB_PID + 1 + index;
 	fpu_reset();
 	fpu_save(thread->registers);
@@ -74,13 +76,18 @@ unsigned threads_count(void)
 	return made;
 }
 
+struct thread *thread_by_number(unsigned number)
+{
+	return &threads[number];
+}
+
 struct thread *thread_next(void)
 {
 	const unsigned here = (unsigned)(current - threads);
 
 	for (unsigned i = 1; i < made; i++) {
 		struct thread *const next = &threads[(here + i) % made];
-		if (next->is_alive)
+		if (next->is_runnable)
 			return next;
 	}
 	return 0;
@@ -169,7 +176,7 @@ _Noreturn void thread_run_kernel(void)
 _Noreturn void thread_ends(struct thread *next)
 {
 	interrupts_off();
-	current->is_alive = 0;
+	current->is_runnable = 0;
 	space_enter(next->space);
 	space_end(current->space);
 	thread_run(next);
@@ -179,5 +186,6 @@ _Noreturn void thread_ends(struct thread *next)
 void threads_end(void)
 {
 	made = 0;
+	tasks_reset();
 	space_end_all();
 }

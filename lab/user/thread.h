@@ -5,6 +5,7 @@
 #pragma once
 
 #include "cpu/cpu.h"
+#include "mach/thread.h"
 #include "mm/mm.h"
 #include "user/calls.h"
 
@@ -22,7 +23,9 @@ struct thread {
 	uint16_t ds, es, fs, gs;
 	struct frame start; /* its registers when it begins */
 	int bits, serves;
-	int is_alive;
+	int is_runnable; /* it has not ended, and does not wait for another (mach/wait.c) */
+	int personality; /* PERSONALITY_*: whose calls it may make, as it was when it was loaded */
+	struct mach_thread mach;
 	uint32_t id;	     /* what getpid says */
 	uint64_t interrupts; /* VECTOR_SOFTWARE, how often it has come */
 	uint64_t switches;   /* of address spaces, that it has asked for */
@@ -38,7 +41,7 @@ extern struct thread *current;
 /* thread.c */
 /* A new one in the current address space, which begins with these registers; all else of it is as a program finds it. */
 struct thread *thread_new(const struct frame *start, int bits, int serves, uint64_t landing_pad);
-/* The next after the current one that is alive; null when there is none. */
+/* The next after the current one that can run; null when there is none. */
 struct thread *thread_next(void);
 /* Goes on in another, or begins it. Returns when somebody goes on in this one. */
 void thread_run(struct thread *to);
@@ -49,5 +52,6 @@ _Noreturn void thread_ends(struct thread *next);
 /* Forgets all but the kernel's own, which must be the current one. */
 void threads_end(void);
 unsigned threads_count(void); /* that were made, alive or not */
+struct thread *thread_by_number(unsigned number);
 /* Where the stacks of threads that are made later begin is drawn from this number; 0: at their ends. */
 void threads_set_layout(uint64_t drawn_from);

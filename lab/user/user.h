@@ -57,6 +57,7 @@ void program_beside(const struct start *start);
 struct end program_run(const struct start *start);
 void programs_end(void); /* gives back what programs had, and forgets those that were to run beside */
 _Noreturn void program_ends(struct end end);
+_Noreturn void program_ends_all(void);	/* with success */
 void program_set_limit(uint64_t ticks); /* 0: none */
 /* Ends a program that has used up its time, or whose timer has run out. */
 void program_may_be_runaway(void);

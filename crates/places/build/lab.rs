@@ -36,7 +36,7 @@ const PAGE: &[&str] = &["-m64", "-fno-pic", "-no-pie", "-static", "-Wl,--oformat
 
 /// Folders of `lab/` that are the kernel's, besides `lab/` itself.
 const FOLDERS: &[&str] =
-    &["boot", "cpu", "entry", "entry/steps", "mm", "plan", "serial", "time", "user", "vdso"];
+    &["boot", "cpu", "entry", "entry/steps", "mach", "mm", "plan", "serial", "time", "user", "vdso"];
 
 pub fn build(root: &Path, out: &Path) {
     let build = Build { lab: root.join("lab"), abi: root.join("abi"), out: out.to_path_buf() };
@@ -82,27 +82,44 @@ impl Build {
         text
     }
 
-    /// The services of both ABIs as trees of comparisons (`lab/entry/dispatch.S`), from the table that the kernel's is made of.
+    /// The services of both ABIs, and Mach's traps, as trees of comparisons (`lab/entry/dispatch.S`), from the tables that the kernel's
+    /// are made of.
     fn direct_calls(&self) -> String {
-        let mut command = self.compiler(&[], None);
-        command.args(["-E", "-P", "-x", "c", "-D", "CALL(a,b,c,d)=a b c d"]);
-        let output = command.arg(self.lab.join("user/calls.def")).output().expect("the compiler runs");
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        let text = String::from_utf8_lossy(&output.stdout);
-        let words: Vec<&str> = text.split_whitespace().collect();
-        let mut out = String::from("/* Made from user/calls.def. Do not edit. */\n#pragma once\n");
+        let mut out =
+            String::from("/* Made from user/calls.def, mach/traps.def. Do not edit. */\n#pragma once\n");
+        let calls = self.rows("user/calls.def", &["CALL(a,b,c,d)=a b c d"], 4);
         for (abi, column) in [("x86_64", 0), ("i386", 1)] {
-            let row = |row: &[&'_ str]| Some((row[column].parse().ok()?, row[column + 2].to_string()));
-            let mut calls: Vec<(u32, String)> = words.chunks_exact(4).filter_map(row).collect();
+            let row = |row: &Vec<String>| Some((row[column].parse().ok()?, row[column + 2].clone()));
+            let mut calls: Vec<(u32, String)> = calls.iter().filter_map(row).collect();
             calls.sort();
             assert!(calls.len() > 50, "user/calls.def has {} calls for {abi}", calls.len());
             out.push_str(&format!("\n.macro DIRECT_{}\n", abi.to_uppercase()));
-            tree(&mut out, &calls, abi);
+            tree(&mut out, &calls, abi, &format!("call_unknown_{abi}"));
             out.push_str(".endm\n");
             let compared = compared(&calls, "call_getppid");
             out.push_str(&format!("#define DIRECT_GETPPID_{} {compared}\n", abi.to_uppercase()));
         }
+        let traps = self.rows("mach/traps.def", &["TRAP(a,b,c)=a c", "ALSO(a,c)=a c"], 2);
+        let row = |row: &Vec<String>| Some((row[0].parse().ok()?, format!("trap_{}", row[1])));
+        let mut traps: Vec<(u32, String)> = traps.iter().filter_map(row).collect();
+        traps.sort();
+        out.push_str("\n.macro DIRECT_TRAPS\n");
+        tree(&mut out, &traps, "traps", "trap_kern_invalid");
+        let compared = compared(&traps, "trap_mach_task_self");
+        out.push_str(&format!(".endm\n#define DIRECT_MACH_TASK_SELF {compared}\n"));
         out
+    }
+
+    /// A table of lines like `CALL(1, 4, call_write, call_write)`: what the macros leave of each, so many words.
+    fn rows(&self, file: &str, definitions: &[&str], words: usize) -> Vec<Vec<String>> {
+        let mut command = self.compiler(&[], None);
+        command.args(["-E", "-P", "-x", "c"]);
+        definitions.iter().for_each(|definition| _ = command.args(["-D", definition]));
+        let output = command.arg(self.lab.join(file)).output().expect("the compiler runs");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let text = String::from_utf8_lossy(&output.stdout);
+        let all: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+        all.chunks_exact(words).map(<[String]>::to_vec).collect()
     }
 
     fn images(&self) {
@@ -175,21 +192,21 @@ impl Build {
 const LEAF: usize = 3;
 
 /// Goes to the function of the number in eax, which is one of these or that of no call.
-fn tree(out: &mut String, calls: &[(u32, String)], abi: &str) {
+fn tree(out: &mut String, calls: &[(u32, String)], kind: &str, unknown: &str) {
     if calls.len() <= LEAF {
         for (number, function) in calls {
             out.push_str(&format!("\tcmp\t${number}, %eax\n\tje\t{function}\n"));
         }
-        out.push_str(&format!("\tjmp\tcall_unknown_{abi}\n"));
+        out.push_str(&format!("\tjmp\t{unknown}\n"));
         return;
     }
     let (less, rest) = calls.split_at(calls.len() / 2);
     let (number, function) = &rest[0];
-    let label = format!(".Labove_{number}_{abi}");
+    let label = format!(".Labove_{number}_{kind}");
     out.push_str(&format!("\tcmp\t${number}, %eax\n\tje\t{function}\n\tja\t{label}\n"));
-    tree(out, less, abi);
+    tree(out, less, kind, unknown);
     out.push_str(&format!("{label}:\n"));
-    tree(out, &rest[1..], abi);
+    tree(out, &rest[1..], kind, unknown);
 }
 
 /// How many instructions of the tree lead to a function, the jump to it included.

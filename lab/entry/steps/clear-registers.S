@@ -10,7 +10,8 @@ STEP "clear registers", SWITCH_CLEAR_REGISTERS, IS(CLEAR_REGISTERS_ON), SWITCH_S
 	xor	%ecx, %ecx
 	xor	%ebx, %ebx
 	xor	%ebp, %ebp
-STEP "clear registers", SWITCH_CLEAR_REGISTERS, IS(CLEAR_REGISTERS_ON), SWITCH_STACK, IS(STACK_FRAME), NUMBERS, IS(NUMBERS_I386)
+/* Arguments of a trap, if it is a 64-bit program's (MACH_TRAP). */
+STEP "clear registers", SWITCH_CLEAR_REGISTERS, IS(CLEAR_REGISTERS_ON), SWITCH_STACK, IS(STACK_FRAME), NUMBERS, IS(NUMBERS_I386), SWITCH_PERSONALITY, IS(PERSONALITY_LINUX)
 	xor	%r8d, %r8d
 	xor	%r9d, %r9d
 	xor	%r10d, %r10d

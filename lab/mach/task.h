@@ -1,0 +1,64 @@
+/* Tasks: an address space and names; and their threads, of which each task has one, or none if another task has made it. */
+#pragma once
+
+#include "mach/message.h"
+#include "mach/port.h"
+#include "mach/start.h"
+#include "mm/mm.h"
+
+struct task {
+	int is_used, is_alive;
+	unsigned width;		     /* of its programs: 32 or 64 */
+	struct address_space *space; /* null when it has ended */
+	struct thread *thread;	     /* null: it has none */
+	struct port *self;
+	struct name_space names;
+	unsigned ports, messages[3]; /* that are charged to it */
+};
+
+/* task.c */
+/* null when there is none left */
+struct task *task_new(struct address_space *of, unsigned width, struct thread *thread);
+struct task *task_by_number(uint32_t number);
+uint32_t task_number(const struct task *task);
+/* Its rights, and its port; the address space is the caller's to end. */
+void task_dies(struct task *task);
+uint32_t task_create(struct task *parent, int inherits, struct task **made); /* KERN_* */
+uint32_t task_terminate(struct task *task);
+/* The task that a name of the current one's stands for; null if it stands for none that lives. */
+struct task *task_named(uint32_t name);
+struct task *task_of_port(const struct port *port);
+struct port *port_of_host(int is_private);
+struct port *port_of_devices(void);
+
+/* vm.c: KERN_* */
+uint32_t task_vm_allocate(struct task *task, uint64_t *address, uint64_t bytes, int anywhere);
+uint32_t task_vm_deallocate(struct task *task, uint64_t address, uint64_t bytes);
+struct map {
+	uint64_t address, bytes, mask, offset;
+	uint32_t anywhere, copy, protection, most_protection, inheritance;
+	struct port *object; /* PORT_NULL: zeroes */
+};
+uint32_t task_vm_map(struct task *task, struct map *map);
+
+/* device.c */
+uint32_t device_find(const uint8_t *name, uint32_t bytes, uint32_t *device); /* DEVICE_* */
+struct port *device_port(uint32_t device);
+void device_opened(uint32_t device); /* once more */
+void device_closed(uint32_t device); /* the last time, its port dies */
+struct port *device_pager(uint32_t device);
+const void *device_page(uint32_t device, unsigned width); /* what its pager has, for tasks of that width */
+void devices_reset(void);
+/* time.c */
+extern uint8_t mapped_time_64[], mapped_time_32[];
+
+/* server.c: serves a request to a port of the kernel, and sends the reply. The request is used up. */
+void server_serve(struct message *request);
+
+/* wait.c */
+/* Waits until somebody calls wait_ends for the current thread, or so many milliseconds are over: then `over`. */
+uint32_t wait_for(struct port *port, int is_sender, int has_end, uint32_t milliseconds, uint32_t over);
+void wait_ends(struct thread *thread, uint32_t result);
+struct thread *wait_oldest_sender(const struct port *port);
+struct thread *wait_receiver(const struct port *port);
+int wait_yield(void); /* lets another thread run, if one can: whether it did */

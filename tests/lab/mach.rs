@@ -1,0 +1,332 @@
+//! Programs of GNU Mach (docs/mach.md): their traps through every entry, of both widths, with the protections; tasks that send each
+//! other messages; what they get wrong.
+
+use crate::build::{Program, freestanding_with};
+use crate::guest::{Emulator, Script, Session};
+use crate::kernel::Kernel;
+use crate::mach_answers;
+use places::lab::End;
+
+/// Ways in, in the order of mach64.S.
+const WAYS_64: [&str; 9] =
+    ["syscall", "sysenter", "call_gate", "ud", "lock_nop", "int3", "div0", "int80", "call_gate_i386"];
+
+/// In the order of mach32.S. `syscall` of 32-bit code is AMD's, `sysenter` Intel's.
+const WAYS_32: [&str; 9] =
+    ["lcall7", "int80", "sysenter", "syscall", "call_gate", "ud", "lock_nop", "int3", "div0"];
+
+pub const CONFIGURATIONS: [&str; 8] = [
+    "pti=off stack=frame exit=natural smap=on",
+    "pti=off stack=minimum exit=natural smap=off",
+    "pti=on stack=frame exit=natural",
+    "pti=on stack=minimum exit=iret gate=trap",
+    "pti=trampoline copy-frame=on stack=frame exit=iret",
+    "pti=on copy-frame=on stack=minimum exit=natural gate=trap",
+    "pti=off stack=frame exit=natural clear-registers=on stack-offset=on canary=on index-mask=on dispatch=retpoline returns=thunk",
+    "pti=off stack=frame exit=natural work=on trace=on filter=3 audit=on dispatch=direct swapgs=on",
+];
+
+const ALL_OFF: &str = "gate=interrupt copy-frame=off clear-registers=off stack-offset=off canary=off index-mask=off \
+                       dispatch=table returns=plain work=off trace=off filter=0 audit=off swapgs=off smap=on pti=off";
+
+/// A program of this folder for GNU Mach.
+pub fn program(bits: u8, source: &str) -> Program {
+    let assembly = format!("mach{bits}.S");
+    freestanding_with(bits, &[source, "mach.c", &assembly], &["-Wno-unused-function"])
+}
+
+/// The ways that an emulator's processor has, by their numbers.
+fn ways(bits: u8, emulator: Emulator) -> Vec<usize> {
+    let is_amd = emulator == Emulator::TcgAmd;
+    let all: &[&str] = if bits == 64 { &WAYS_64 } else { &WAYS_32 };
+    let has = |way: &str| match way {
+        "sysenter" => !is_amd,
+        "syscall" => bits == 64 || is_amd,
+        _ => true,
+    };
+    (0..all.len()).filter(|number| has(all[*number])).collect()
+}
+
+/// Its words are the ports, which entry its traps take, and these.
+pub fn run(script: &mut Script, program: &Program, way: usize, words: &[&str]) {
+    let way = way.to_string();
+    let all: Vec<&str> = ["${host-port}", "${device-port}", &way].iter().chain(words).copied().collect();
+    script.run(program, &all);
+}
+
+pub fn boot(script: &Script, emulator: Emulator) -> Option<Session> {
+    let session = script.boot(emulator)?;
+    for ran in &session.ran {
+        assert_eq!(ran.end, End::Exited(0), "{}: {}\n{:?}", ran.label, ran.text(), ran.log);
+    }
+    Some(session)
+}
+
+/// What mach_hello.c must say. One register is lost where `sysexit` takes the address from it.
+fn hello(bits: u8, words: &str, lost: usize) -> String {
+    let bits = if bits == 64 { "40" } else { "20" };
+    format!(
+        "hello {bits}\n{words}\nnull 0\nbad 1\nkernel 1\nedge\nxxxxxxendless 1\ntrap 31 4\ntrap 10 0\ntrap 129 4\ntask 3\n\
+         task again 3\nthread 4\nhost 5\nreply 6\nevc_wait 4\nswtch 0\nswtch_pri 0\nthread_switch 0\nthread_switch 3 4\n\
+         thread_switch wait 0\nmach_msg 0\nchanged {lost}\nchanged by none {lost}\n"
+    )
+}
+
+#[test]
+fn every_trap_answers_through_every_entry_with_every_protection() {
+    for emulator in [Emulator::TcgIntel, Emulator::TcgAmd] {
+        let mut script = Script::new();
+        let mut expected = Vec::new();
+        let programs = [64, 32].map(|bits| (bits, program(bits, "mach_hello.c")));
+        for configuration in CONFIGURATIONS {
+            script.set(&format!("{ALL_OFF} {configuration} personality=mach"));
+            for (bits, program) in &programs {
+                for way in ways(*bits, emulator) {
+                    run(&mut script, program, way, &["a", "b c"]);
+                    let is_lost =
+                        *bits == 64 && WAYS_64[way] == "sysenter" && configuration.contains("exit=natural");
+                    expected.push(hello(*bits, "[a][b c]", usize::from(is_lost)));
+                }
+            }
+        }
+        let Some(session) = boot(&script, emulator) else { return };
+        assert_eq!(session.ran.len(), expected.len());
+        for (ran, expected) in session.ran.iter().zip(expected) {
+            assert_eq!(ran.text(), expected, "{}", ran.label);
+        }
+    }
+}
+
+/// What a program of both widths says by itself, through one entry.
+fn said(source: &str, configuration: &str) -> Option<[String; 2]> {
+    let mut script = Script::new();
+    script.set(&format!("{ALL_OFF} {configuration} personality=mach"));
+    for bits in [64, 32] {
+        run(&mut script, &program(bits, source), 0, &[]);
+    }
+    let session = boot(&script, Emulator::TcgIntel)?;
+    Some([session.ran[0].text(), session.ran[1].text()])
+}
+
+/// Runs a program of both widths in some configurations, and compares what it says with a table.
+fn answers(source: &str, wanted: fn(u8) -> String) {
+    for configuration in [CONFIGURATIONS[0], CONFIGURATIONS[3], CONFIGURATIONS[6]] {
+        let Some(both) = said(source, configuration) else { return };
+        for (text, bits) in both.iter().zip([64, 32]) {
+            assert_eq!(*text, wanted(bits), "{source}, {bits} bits, {configuration}");
+        }
+    }
+}
+
+/// Lines of a table, of which some differ by width.
+fn lines(table: &[(&str, u64, u64)], bits: u8) -> String {
+    let line = |(what, wide, narrow): &(&str, u64, u64)| {
+        format!("{what} {:x}\n", if bits == 64 { wide } else { narrow })
+    };
+    table.iter().map(line).collect()
+}
+
+#[test]
+fn a_message_arrives_as_gnu_mach_delivers_it() {
+    answers("mach_messages.c", |bits| {
+        if bits == 64 { mach_answers::MESSAGES_64.into() } else { mach_answers::MESSAGES_32.into() }
+    });
+}
+
+#[test]
+fn what_is_wrong_is_refused_with_gnu_machs_codes() {
+    answers("mach_errors.c", |bits| lines(mach_answers::ERRORS, bits));
+}
+
+#[test]
+fn the_kernel_serves_requests_of_migs_stubs() {
+    answers("mach_servers.c", |bits| lines(mach_answers::SERVERS, bits));
+}
+
+/// Runs a first task, and others beside it.
+fn together(script: &mut Script, first: (&Program, &[&str]), others: &[(&Program, &[&str])]) {
+    for (program, words) in others {
+        let all: Vec<&str> = ["0", "0", "0"].iter().chain(*words).copied().collect();
+        script.beside(program, &all);
+    }
+    run(script, first.0, 0, first.1);
+}
+
+/// So many tasks, of both widths where it says so.
+fn pairs(script: &mut Script, programs: &[Program; 2], first: &str, other: &str) -> Vec<usize> {
+    let mut counts = Vec::new();
+    for count in [1, 2, 7] {
+        for widths in [[0, 0], [1, 1], [0, 1], [1, 0]] {
+            let number = count.to_string();
+            let others: Vec<(&Program, &[&str])> =
+                (0..count).map(|_| (&programs[widths[1]], std::slice::from_ref(&other))).collect();
+            together(script, (&programs[widths[0]], &[first, &number]), &others);
+            counts.push(count);
+        }
+    }
+    counts
+}
+
+#[test]
+fn tasks_ask_and_answer() {
+    for (first, other, of_other) in
+        [("a", "q", "wrong of one who asks 0\n"), ("d", "f", "wrong of one who sends 0\n")]
+    {
+        let programs = [64, 32].map(|bits| program(bits, "mach_pair.c"));
+        let (mut script, mut counts) = (Script::new(), Vec::new());
+        for configuration in ["pti=off", "pti=on", "pti=on stack=minimum exit=iret"] {
+            script.set(&format!("{configuration} personality=mach"));
+            counts.extend(pairs(&mut script, &programs, first, other));
+        }
+        let Some(session) = boot(&script, Emulator::TcgIntel) else { return };
+        for (ran, count) in session.ran.iter().zip(counts) {
+            let text = ran.text();
+            // Each sends 0 to 49.
+            assert!(text.contains(&format!("wrong 0\nsum {:x}\n", count * 1225)), "{}: {text}", ran.label);
+            assert_eq!(text.matches(of_other).count(), count, "{}: {text}", ran.label);
+        }
+    }
+}
+
+#[test]
+fn who_waits_for_ever_ends_the_program() {
+    let programs = [64, 32].map(|bits| program(bits, "mach_pair.c"));
+    let mut script = Script::new();
+    script.set("personality=mach");
+    for program in &programs {
+        run(&mut script, program, 0, &["w"]);
+        together(&mut script, (program, &["w"]), &[(program, &["w"]), (program, &["w"])]);
+        // One ends, and the other waits.
+        together(&mut script, (program, &["x"]), &[(program, &["w"])]);
+    }
+    let Some(session) = script.boot(Emulator::TcgIntel) else { return };
+    for ran in &session.ran {
+        let (log, killed) = (ran.log.join("\n"), matches!(ran.end, End::Fault([9, ..])));
+        assert!(killed && log.contains("wait"), "{}: {:?} {log}", ran.label, ran.end);
+    }
+}
+
+#[test]
+fn the_end_of_a_task_is_told() {
+    let programs = [64, 32].map(|bits| program(bits, "mach_pair.c"));
+    let mut script = Script::new();
+    script.set("pti=on personality=mach");
+    for program in &programs {
+        together(&mut script, (program, &["l"]), &[(program, &["b"])]);
+    }
+    let Some(session) = boot(&script, Emulator::TcgIntel) else { return };
+    for ran in &session.ran {
+        assert_eq!(ran.text(), "result 0\nid 47\nthen 10000003\n", "{}", ran.label);
+    }
+}
+
+#[test]
+fn who_waits_at_a_port_that_is_taken_away_gets_no_message_of_another() {
+    let programs = [64, 32].map(|bits| program(bits, "mach_pair.c"));
+    let mut script = Script::new();
+    script.set("personality=mach");
+    for program in &programs {
+        together(&mut script, (program, &["k"]), &[(program, &["v"])]);
+    }
+    let Some(session) = boot(&script, Emulator::TcgIntel) else { return };
+    for ran in &session.ran {
+        assert_eq!(ran.text(), "sent 0\ndestroyed 0\nrobbed 10004009\n", "{}", ran.label);
+    }
+}
+
+#[test]
+fn no_byte_of_another_task_or_of_poison_is_received() {
+    let programs = [64, 32].map(|bits| program(bits, "mach_pair.c"));
+    let mut script = Script::new();
+    script.set("personality=mach");
+    for program in &programs {
+        together(&mut script, (program, &["s"]), &[(program, &["t"])]);
+        // In the next line's memory, too.
+        together(&mut script, (program, &["s"]), &[(program, &["t"])]);
+    }
+    let Some(session) = boot(&script, Emulator::TcgIntel) else { return };
+    for ran in &session.ran {
+        let text = ran.text();
+        let told = text.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("told ")?, 16).ok());
+        assert!(told.unwrap() > 150 && text.ends_with("foreign 0\npoison 0\n"), "{}: {text}", ran.label);
+    }
+}
+
+#[test]
+fn programs_of_two_personalities_do_not_run_together() {
+    let program = program(64, "mach_pair.c");
+    let mut script = Script::new();
+    script.set("personality=linux");
+    script.beside(&program, &["0", "0", "0", "x"]);
+    script.set("personality=mach");
+    run(&mut script, &program, 0, &["x"]);
+    run(&mut script, &program, 0, &["x"]);
+    let Some(session) = script.boot(Emulator::TcgIntel) else { return };
+    assert_eq!(session.ran[0].end, End::NotLoaded(22));
+    assert_eq!(session.ran[1].end, End::Exited(0));
+}
+
+#[test]
+fn a_number_that_is_no_trap_is_an_invalid_instruction() {
+    let mut script = Script::new();
+    let programs = [64, 32].map(|bits| program(bits, "mach_ends.c"));
+    let ends = ["130", "131", "stack", "far"];
+    for configuration in ["pti=on stack=frame", "pti=off stack=minimum"] {
+        script.set(&format!("{configuration} personality=mach"));
+        for program in &programs {
+            ends.iter().for_each(|end| run(&mut script, program, 0, &[end]));
+        }
+    }
+    // And without the personality, no call of Linux's.
+    script.set("personality=linux");
+    programs.iter().for_each(|program| run(&mut script, program, 0, &["linux"]));
+    let Some(session) = script.boot(Emulator::TcgIntel) else { return };
+    let widths = [64, 32, 64, 32].iter().flat_map(|bits| ends.iter().map(move |end| (*bits, *end)));
+    for (ran, (bits, end)) in session.ran.iter().zip(widths) {
+        let wanted = match (end, bits) {
+            // The last argument is read first: the seventh, behind the return address.
+            ("stack", 64) => [11, 1, 14 << 32, 0x123 + 8],
+            ("stack", _) => [11, 1, 14 << 32, 0x123 + 4 + 6 * 4],
+            ("far", 64) => [11, 1, 14 << 32, 0xffff_ffff_8010_0008],
+            ("far", _) => [11, 1, 14 << 32, 0xffff_fff0 + 4 + 6 * 4],
+            _ => [4, 2, 6 << 32, 0],
+        };
+        assert_eq!(ran.end, End::Fault(wanted), "{}: {:?}", ran.label, ran.log);
+    }
+    for ran in &session.ran[16..] {
+        assert_eq!(ran.end, End::Exited(38), "{}", ran.label); // ENOSYS
+    }
+}
+
+#[test]
+fn limits_are_errors_and_no_end() {
+    let programs = [64, 32].map(|bits| program(bits, "mach_hostile.c"));
+    let mut script = Script::new();
+    for configuration in ["pti=off stack=minimum", "pti=on stack=frame"] {
+        script.set(&format!("{configuration} personality=mach"));
+        for program in &programs {
+            run(&mut script, program, 0, &[]);
+            run(&mut script, program, 0, &[]); // all that was taken is there again
+        }
+    }
+    let Some(session) = boot(&script, Emulator::TcgIntel) else { return };
+    for ran in &session.ran {
+        assert_eq!(ran.text(), mach_answers::HOSTILE, "{}", ran.label);
+    }
+}
+
+#[test]
+fn a_message_is_read_from_its_sender_once() {
+    let kernel = Kernel::read();
+    let readers: Vec<String> = kernel.calls("user_read").into_iter().map(|(function, ..)| function).collect();
+    assert_eq!(readers.iter().filter(|name| *name == "message_read").count(), 1, "{readers:?}");
+    // Nothing else of what sends looks at the sender's memory again.
+    let of_sending = |name: &str| {
+        ["message_", "body_", "take_", "read_header", "send", "server_", "serve_"]
+            .iter()
+            .any(|prefix| name.starts_with(prefix))
+    };
+    let others: Vec<&String> =
+        readers.iter().filter(|name| of_sending(name) && *name != "message_read").collect();
+    assert!(others.is_empty(), "{others:?}");
+}
