@@ -15,7 +15,7 @@ manual() {
 	page=$("$command" man "$@")
 	name=$(IFS=- && echo "kentry${*:+-$*}")
 	gzip -9n <<<"$page" | put "man/man1/$name.1.gz"
-	for below in $(tr -d '\\' <<<"$page" | sed -n "s/^$name-\([a-z]*\)(1)$/\1/p"); do
+	for below in $(sed -n "s/\\\\//g; s/^$name-\([a-z]*\)(1)\$/\1/p" <<<"$page"); do
 		manual "$@" "$below"
 	done
 }
