@@ -102,19 +102,6 @@ static void put(uint8_t *at, uint32_t value, unsigned width)
 	__builtin_memcpy(at, &wide, width / 8);
 }
 
-static unsigned received_as(unsigned item)
-{
-	switch (item) {
-	case ITEM_MOVE_RECEIVE:
-		return ITEM_PORT_RECEIVE;
-	case ITEM_MOVE_SEND_ONCE:
-	case ITEM_MAKE_SEND_ONCE:
-		return ITEM_PORT_SEND_ONCE;
-	default:
-		return ITEM_PORT_SEND;
-	}
-}
-
 /* A port whose receive right is in a message to itself, by whatever way round, could never be reached again. */
 static int is_circular(const struct port *moved, const struct port *to)
 {
@@ -159,7 +146,7 @@ static void destroy_until(struct message *message, uint32_t end, uint64_t elemen
 		const uint64_t count = at == end ? elements : item.number;
 		for (uint64_t i = 0; is_of_ports(&item) && i < count; i++) {
 			uint8_t *const slot = data + i * (message->width / 8);
-			const struct right right = {port_by_number(get(slot)), received_as(item.name)};
+			const struct right right = {port_by_number(get(slot)), right_received_as(item.name)};
 			put(slot, NAME_NULL, message->width);
 			right_destroy(right);
 		}
@@ -181,7 +168,7 @@ uint32_t body_take(struct message *message, struct task *sender)
 			for (; !problem && taken < item.number; taken += !problem)
 				problem = take_name(message, sender, data + taken * (message->width / 8),
 						    item.name);
-			*type_at(message->bytes + at, &item) = (uint8_t)received_as(item.name);
+			*type_at(message->bytes + at, &item) = (uint8_t)right_received_as(item.name);
 		}
 		if (problem) {
 			destroy_until(message, at, taken);
@@ -212,7 +199,7 @@ int body_give(struct message *message, struct task *receiver)
 		uint8_t *const data = message->bytes + at + item.description_bytes;
 		for (uint64_t i = 0; is_of_ports(&item) && i < item.number; i++) {
 			uint8_t *const slot = data + i * (message->width / 8);
-			const struct right right = {port_by_number(get(slot)), received_as(item.name)};
+			const struct right right = {port_by_number(get(slot)), right_received_as(item.name)};
 			int is_full;
 			if (right.type == ITEM_PORT_RECEIVE && port_is_real(right.port))
 				right.port->transit = 0;

@@ -139,12 +139,10 @@ void message_destroy(struct message *message, int is_destination_used)
 	const struct right remote = message->remote, local = message->local;
 
 	message->remote = message->local = (struct right){PORT_NULL, 0};
-	if (is_destination_used && port_is_real(remote.port) && remote.type == ITEM_PORT_SEND_ONCE) {
-		remote.port->once_rights--;
-		port_forget(remote.port);
-	} else {
+	if (is_destination_used)
+		right_is_used(remote);
+	else
 		right_destroy(remote);
-	}
 	right_destroy(local);
 	body_destroy(message);
 	message_free(message);
@@ -246,9 +244,7 @@ static uint32_t take_rights(struct message *message, struct task *sender, uint32
 	if (reply)
 		message->local = right_take(sender, reply, answer);
 	else if (answer)
-		message->local.type = answer == ITEM_MOVE_SEND_ONCE || answer == ITEM_MAKE_SEND_ONCE
-					  ? ITEM_PORT_SEND_ONCE
-					  : ITEM_PORT_SEND;
+		message->local.type = right_received_as(answer);
 	return MSG_SUCCESS;
 }
 

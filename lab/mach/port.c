@@ -107,6 +107,22 @@ void right_destroy(struct right right)
 	}
 }
 
+void once_right_is_used(struct port *port)
+{
+	port->once_rights--;
+	port_forget(port);
+}
+
+void right_is_used(struct right right)
+{
+	if (!port_is_real(right.port))
+		return;
+	if (right.type == ITEM_PORT_SEND)
+		send_right_ends(right.port);
+	else
+		once_right_is_used(right.port);
+}
+
 void port_moves(struct port *port, struct task *receiver)
 {
 	port->receiver = receiver;

@@ -92,6 +92,9 @@ void port_moves(struct port *port, struct task *receiver);
 void port_set_limit(struct port *port, uint32_t limit); /* who waits to send may go on */
 /* A right that nobody has taken. Its owner may be told. */
 void right_destroy(struct right right);
+/* The right that a message came by, to send: it is used up, and nobody is told. */
+void right_is_used(struct right right);
+void once_right_is_used(struct port *port);
 void send_right_ends(struct port *port);
 
 /* names.c */
@@ -103,6 +106,7 @@ void name_free(struct name_space *names, struct entry *entry); /* it has no port
 
 /* rights.c: between a task's names and rights in messages. */
 int right_may(const struct entry *entry, unsigned item); /* whether it can be sent so (ITEM_*) */
+unsigned right_received_as(unsigned item);		 /* ITEM_PORT_* of what is sent so */
 struct right right_take(struct task *task, struct entry *entry, unsigned item); /* what may be taken */
 /* The task gets a right. Its name, NAME_NULL or NAME_DEAD for what is none; 0 with *is_full when it can have no more. */
 uint32_t right_give(struct task *task, struct right right, int *is_full);

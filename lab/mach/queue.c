@@ -111,8 +111,7 @@ void notify(struct port *once, uint32_t id, uint32_t value)
 	if (once->is_alive && once->object == OBJECT_NONE)
 		message = new_notification(once, id, value);
 	if (!message) {
-		once->once_rights--;
-		port_forget(once);
+		once_right_is_used(once);
 		return;
 	}
 	message->remote = (struct right){once, ITEM_PORT_SEND_ONCE};

@@ -21,12 +21,17 @@ int right_may(const struct entry *entry, unsigned item)
 	}
 }
 
-static unsigned received_as(unsigned item)
+unsigned right_received_as(unsigned item)
 {
-	if (item == ITEM_MOVE_RECEIVE)
+	switch (item) {
+	case ITEM_MOVE_RECEIVE:
 		return ITEM_PORT_RECEIVE;
-	return item == ITEM_MOVE_SEND_ONCE || item == ITEM_MAKE_SEND_ONCE ? ITEM_PORT_SEND_ONCE
-									  : ITEM_PORT_SEND;
+	case ITEM_MOVE_SEND_ONCE:
+	case ITEM_MAKE_SEND_ONCE:
+		return ITEM_PORT_SEND_ONCE;
+	default:
+		return ITEM_PORT_SEND;
+	}
 }
 
 /* Whoever wanted to be told of the port's death is told that the name is gone. */
@@ -62,7 +67,7 @@ static struct right take_dead(struct task *task, struct entry *entry, unsigned i
 {
 	if (item != ITEM_COPY_SEND && !--entry->references)
 		strip(task, entry, TYPE_DEAD_NAME);
-	return (struct right){PORT_DEAD, received_as(item)};
+	return (struct right){PORT_DEAD, right_received_as(item)};
 }
 
 /* A name that has both rights holds two references to the port, as it counts for both. */
@@ -99,7 +104,7 @@ struct right right_take(struct task *task, struct entry *entry, unsigned item)
 		if (waiting)
 			wait_ends(waiting, RCV_PORT_DIED);
 	}
-	return (struct right){port, received_as(item)};
+	return (struct right){port, right_received_as(item)};
 }
 
 /* The port's death is its own affair; here a name of it changes. */

@@ -90,17 +90,9 @@ static uint32_t size_for(const struct message *message, unsigned width)
 	return (uint32_t)align_up(header_bytes(width) + body, message_alignment(width));
 }
 
-/* The right that the message came by is used up. */
 static void use_destination(struct message *message)
 {
-	struct port *const port = message->remote.port;
-
-	if (message->remote.type == ITEM_PORT_SEND) {
-		send_right_ends(port);
-	} else {
-		port->once_rights--;
-		port_forget(port);
-	}
+	right_is_used(message->remote);
 	message->remote.port = PORT_NULL;
 }
 

@@ -23,13 +23,21 @@ static uint32_t send(uint32_t bits, name to, name answer, uint32_t id, uint32_t 
 	return mach_msg(&message, SEND_MSG | option, sizeof(message), sizeof(message), from, 0, 0);
 }
 
-static void answer(unsigned others, unsigned times)
+/* A port to which the others may send, under the name that all have agreed on. */
+static name port_of_others(unsigned others, uint32_t *wrong)
 {
 	const name port = new_port();
-	uint32_t wrong = 0, sum = 0;
 
 	for (unsigned i = 0; i < others; i++)
-		wrong += mach_port_insert_right(FIRST_TASK + i, AGREED, port, MAKE_SEND) != 0;
+		*wrong += mach_port_insert_right(FIRST_TASK + i, AGREED, port, MAKE_SEND) != 0;
+	return port;
+}
+
+static void answer(unsigned others, unsigned times)
+{
+	uint32_t wrong = 0, sum = 0;
+	const name port = port_of_others(others, &wrong);
+
 	for (unsigned i = 0; i < others * times; i++) {
 		wrong += mach_msg(&message, RCV_MSG, 0, sizeof(message), port, 0, 0) != 0;
 		sum += message.value;
@@ -65,11 +73,9 @@ static void flood(unsigned times)
 
 static void drain(unsigned others, unsigned times)
 {
-	const name port = new_port();
 	uint32_t wrong = 0, sum = 0;
+	const name port = port_of_others(others, &wrong);
 
-	for (unsigned i = 0; i < others; i++)
-		wrong += mach_port_insert_right(FIRST_TASK + i, AGREED, port, MAKE_SEND) != 0;
 	for (unsigned i = 0; i < others * times; i++) {
 		wrong += mach_msg(&message, RCV_MSG, 0, sizeof(message), port, 0, 0) != 0;
 		wrong += message.header.sequence != i;
