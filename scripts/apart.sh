@@ -1,11 +1,21 @@
 # Sourced by the scripts that fetch packages of another suite of Debian: apt with a state of its own, in which nothing is installed.
 #
+#	renew FOLDER [PART]			prints FOLDER. When there is no PART of it (all of it), or it is older than a week, make_anew, which is
+#						the script's own, makes it first. An old one is kept where that fails; without one, ends with 77
 #	set_apart FOLDER SUITE [ARCHITECTURE]	makes that state in FOLDER, and fetches the suite's lists, of this machine's architecture
 #						unless another one is said
 #	apart COMMAND...			apt-get or apt-cache with it; what they say goes to stderr
 #	cannot WHY				the script's own: says what cannot be had, and ends with 1
 
 keys=/usr/share/keyrings/debian-archive-keyring.gpg
+
+renew() {
+	local part=$1${2+/$2}
+	if [ -z "$(find "$part" -maxdepth 0 -mtime -7 2>/dev/null)" ]; then
+		make_anew || [ -d "$part" ] || exit 77
+	fi
+	echo "$1"
+}
 
 # The archive is the one that this machine's apt knows.
 set_apart() {

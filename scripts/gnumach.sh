@@ -11,13 +11,6 @@ folder=$(cd "$(dirname "$0")/.." && pwd)/target/guest/gnumach
 suite=unstable
 . "$(dirname "$0")/apart.sh"
 
-main() {
-	if [ -z "$(find "$folder" -maxdepth 0 -mtime -7 2>/dev/null)" ]; then
-		make_anew || [ -d "$folder" ] || exit 77
-	fi
-	echo "$folder"
-}
-
 # In a folder beside it, which takes its place when all is there.
 make_anew() {
 	mkdir -p "${folder%/*}"
@@ -48,4 +41,4 @@ cannot() {
 	return 1
 }
 
-main
+renew "$folder"

@@ -13,13 +13,6 @@ folder=$(cd "$(dirname "$0")/.." && pwd)/target/suites/$suite
 packages=(qemu-system-x86 bochs bochsbios vgabios bochs-term)
 . "$(dirname "$0")/apart.sh"
 
-main() {
-	if [ -z "$(find "$folder/bin" -maxdepth 0 -mtime -7 2>/dev/null)" ]; then
-		make_anew || [ -d "$folder/bin" ] || exit 77
-	fi
-	echo "$folder"
-}
-
 # In a folder beside it, which takes its place when all is there.
 make_anew() {
 	mkdir -p "${folder%/*}"
@@ -66,4 +59,4 @@ cannot() {
 	return 1
 }
 
-main
+renew "$folder" bin
