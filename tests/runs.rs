@@ -293,7 +293,7 @@ fn names(folder: &Path) -> Vec<String> {
 /// A run is written again and again, and each time the process is killed at another moment.
 #[test]
 fn a_process_that_is_killed_loses_no_run() {
-    const KILLED: u64 = 300;
+    const KILLED: u64 = 1000;
     let user = User::new();
     let measured = user.measure(&[]);
     let id = id(&measured);
