@@ -356,6 +356,13 @@ const FAULTS: [&str; 19] = [
     "vmscape",
 ];
 
+#[test]
+fn every_fault_that_linux_reports_is_explained() {
+    for fault in FAULTS {
+        assert!(kentry::explain::Explained::of(Table::get(), fault).is_ok(), "{fault}");
+    }
+}
+
 /// Whether a field may be of one of these types.
 fn may_be(schema: &Value, types: &[&str]) -> bool {
     let alternatives = ["anyOf", "oneOf"].into_iter().filter_map(|key| schema[key].as_array()).flatten();

@@ -383,11 +383,7 @@ fn other_rows(sides: &Sides) -> Option<Confounder> {
     if all.iter().filter(|rows| !rows.is_empty()).count() < 2 {
         return None;
     }
-    let count = |facts: &&Facts| match facts.rows.len() {
-        1 => "1 row".into(),
-        rows => format!("{rows} rows"),
-    };
-    let words = |facts: &&Facts| facts.asked_by.clone().unwrap_or_else(|| count(facts));
+    let words = |facts: &&Facts| facts.asked_by.clone().unwrap_or_else(|| row_count(facts.rows.len()));
     let values = [&sides.base, &sides.new].map(|side| side.iter().map(words).collect::<BTreeSet<_>>());
     let mut values = values.map(|side| side.into_iter().collect::<Vec<String>>());
     if values[0] == values[1] {
@@ -398,8 +394,11 @@ fn other_rows(sides: &Sides) -> Option<Confounder> {
 
 /// Sides without a row in common; with how many rows either has.
 pub(crate) fn nothing_in_common(rows: [usize; 2]) -> Confounder {
-    let count = |rows: usize| vec![if rows == 1 { "1 row".into() } else { format!("{rows} rows") }];
-    confounder("rows", "rows", rows.map(count), Refuses, "No row is on both sides.")
+    confounder("rows", "rows", rows.map(|rows| vec![row_count(rows)]), Refuses, "No row is on both sides.")
+}
+
+fn row_count(rows: usize) -> String {
+    if rows == 1 { "1 row".into() } else { format!("{rows} rows") }
 }
 
 /// Runs of one boot each, of which it is unknown which, on either side.

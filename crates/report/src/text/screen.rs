@@ -4,9 +4,8 @@
 use super::verdicts::Depth;
 use super::{Report, after_blank};
 use crate::first_screen::{FirstScreen, closed_in_words, is_all_of};
-use crate::head::NOISE;
 use crate::line::{Line, look, wrapped};
-use document::{Finding, Level};
+use document::Level;
 
 /// Findings get so many lines, however long the rest is.
 const LEAST: usize = 6;
@@ -29,8 +28,7 @@ impl Report<'_> {
     /// As many findings as fit, the most important first. Rather than the remedy of a warning, notes are left out.
     fn verdicts_within(&self, room: usize) -> Vec<Line> {
         let with_remedies = self.each_verdict(Depth::Remedies);
-        let is_warning = |finding: &&Finding| finding.level == Level::Warning && finding.id != NOISE;
-        let warnings = self.document.findings.iter().filter(is_warning).count();
+        let warnings = self.findings().filter(|finding| finding.level == Level::Warning).count();
         self.fitting(with_remedies, warnings, room)
             .or_else(|| self.fitting(self.each_verdict(Depth::Verdicts), 0, room))
             .unwrap_or_default()

@@ -26,11 +26,14 @@ impl Report<'_> {
         self.each_verdict(depth).into_iter().flatten().collect()
     }
 
-    /// The lines of each finding; that about noise stands in the head.
+    /// The findings below the head, in which that about noise stands.
+    pub(super) fn findings(&self) -> impl Iterator<Item = &Finding> {
+        self.document.findings.iter().filter(|finding| finding.id != NOISE)
+    }
+
+    /// The lines of each of them.
     pub(super) fn each_verdict(&self, depth: Depth) -> Vec<Vec<Line>> {
-        let findings = self.document.findings.iter();
-        let shown = findings.filter(|finding| finding.id != NOISE);
-        shown.map(|finding| self.verdict(finding, depth)).collect()
+        self.findings().map(|finding| self.verdict(finding, depth)).collect()
     }
 
     fn verdict(&self, finding: &Finding, depth: Depth) -> Vec<Line> {
