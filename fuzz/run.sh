@@ -3,7 +3,7 @@
 #
 #	fuzz/run.sh SECONDS [TARGET]
 #
-# SECONDS are divided over the targets (fuzz/targets/*.rs), or given to one; building comes on top. Nothing but
+# SECONDS are divided over the targets (fuzz/src/targets/*.rs), or given to one; building comes on top. Nothing but
 # target/ and fuzz/crashes/ is written to. Ends with 'N passed, N failed', and status 1 when a target failed.
 set -uo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -31,9 +31,9 @@ main() {
 		echo "usage: fuzz/run.sh SECONDS [TARGET]" >&2
 		exit 2
 	fi
-	mapfile -t targets < <(cd "$root/fuzz/targets" && basename -s .rs -- *.rs)
+	mapfile -t targets < <(ls "$root/fuzz/corpus")
 	if [ $# = 2 ]; then
-		if [ ! -e "$root/fuzz/targets/$2.rs" ]; then
+		if [ ! -e "$root/fuzz/corpus/$2" ]; then
 			echo "run.sh: no target $2; there are: ${targets[*]}" >&2
 			exit 2
 		fi
@@ -78,18 +78,18 @@ have_compiler() {
 compile() {
 	local started=$SECONDS
 	env -u CARGO_ENCODED_RUSTFLAGS RUSTFLAGS="${flags[*]}" CARGO_TARGET_DIR="$build" \
-		cargo build --manifest-path "$root/fuzz/Cargo.toml" --release --locked --quiet --target "$triple" --bins || return
+		cargo build --manifest-path "$root/fuzz/Cargo.toml" --profile fuzz --features engine --locked --quiet --target "$triple" --bin fuzz || return
 	echo "built in $((SECONDS - started)) s"
 }
 
 # fuzz TARGET SECONDS
 fuzz() {
-	local target=$1 seconds=$2 program=$build/$triple/release/$1 log=$scratch/$1.log corpus=$scratch/$1
+	local target=$1 seconds=$2 program=$build/$triple/fuzz/fuzz log=$scratch/$1.log corpus=$scratch/$1
 	local crashes=$root/fuzz/crashes dictionary=$root/fuzz/$1.dict options=() status
 	mkdir -p "$crashes" "$corpus"
 	cp "$root/fuzz/corpus/$target"/* "$corpus"
 	[ ! -e "$dictionary" ] || options+=("-dict=$dictionary")
-	"$program" "$corpus" "${options[@]}" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
+	FUZZ_TARGET=$target "$program" "$corpus" "${options[@]}" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
 		-print_final_stats=1 -artifact_prefix="$crashes/$target-" >"$log" 2>&1
 	status=$?
 	report "$target" "$log"
@@ -118,7 +118,7 @@ report() {
 failure() {
 	local target=$1 program=$2 input
 	input=$(sed -n 's/.*Test unit written to //p' "$3" | tail -n 1)
-	echo "FAILED: $target; see it again: ${program#"$PWD"/} ${input:-fuzz/corpus/$target/*}"
+	echo "FAILED: $target; see it again: FUZZ_TARGET=$target ${program#"$PWD"/} ${input:-fuzz/corpus/$target/*}"
 }
 
 # Without counters the fuzzer would be a mere generator of noise, and still pass.

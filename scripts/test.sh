@@ -3,7 +3,7 @@
 #
 #	scripts/test.sh			every test
 #	scripts/test.sh STAGE...	these alone: unit, lab, guests, slow
-#	scripts/test.sh quick		those of the inner loop: without the lab, fuzzing, long simulations
+#	scripts/test.sh quick		those of the inner loop: without the lab, scripts, long simulations
 #
 # A Rust test that lacks something here prints `skipped NAME: why` and returns; it counts as skipped, not as passed.
 set -uo pipefail
@@ -16,13 +16,20 @@ trap 'rm -rf "$logs"' EXIT
 
 # step NAME COMMAND...: runs it, adds up the results that it reports, and goes on whatever happens.
 step() {
-	local name=$1 log=$logs/step status begun=$SECONDS
+	local name=$1 log=$logs/step status
 	shift
 	echo "== $name"
-	"$@" 2>&1 | tee "$log"
+	timed "$log" "$@" 2>&1 | tee "$log"
 	status=${PIPESTATUS[0]}
 	count "$log" "$status" "$name"
-	echo "== $name took $((SECONDS - begun)) s"
+	echo "== $name took $(cat "$log.time")"
+}
+
+# timed LOG COMMAND...: runs it, and writes how long it took to LOG.time.
+timed() {
+	local log=$1 TIMEFORMAT='%0R s, and %0U + %0S s of CPU'
+	shift
+	{ time "$@" 2>&3; } 3>&2 2>"$log.time"
 }
 
 # As many steps as there are CPUs run beside each other: most boot an emulator, or wait.
@@ -39,11 +46,9 @@ beside() {
 }
 
 begin() {
-	local name=$1 log=$logs/$BASHPID begun=$SECONDS status=0
+	local log=$logs/$BASHPID
 	shift
-	"$@" >"$log" 2>&1 </dev/null || status=$?
-	echo $((SECONDS - begun)) >"$log.seconds"
-	return $status
+	timed "$log" "$@" >"$log" 2>&1 </dev/null
 }
 
 # Waits for one of the steps that run beside each other.
@@ -53,7 +58,7 @@ reap() {
 	echo "== ${running[$pid]}"
 	cat "$logs/$pid"
 	count "$logs/$pid" "$status" "${running[$pid]}"
-	echo "== ${running[$pid]} took $(cat "$logs/$pid.seconds") s"
+	echo "== ${running[$pid]} took $(cat "$logs/$pid.time")"
 	unset "running[$pid]"
 }
 
@@ -98,7 +103,6 @@ guests() {
 
 slow() {
 	beside "distribution" tests/dist.sh
-	beside "fuzzing, bounded" fuzz/run.sh 10
 	beside "hostile surroundings" tests/hostile.sh
 	beside "completion in shells" tests/completions.sh
 	beside "pages in a browser" tests/page.sh
@@ -111,21 +115,31 @@ slow() {
 	beside "soak, one comparison" env COMPARISONS=1 RUNS=1 BUDGET=0.2 LIVE=0 bench/soak.sh
 }
 
+# Rust's tests but the lab's. The workspace is always named: for a part of it, cargo would compile dependencies again, with fewer features.
 unit() {
-	beside "unit and integration tests" cargo test --locked --workspace --exclude places --no-fail-fast
-	beside "the places' own tests" cargo test --locked -p places --lib --no-fail-fast
+	beside "tests across crates" cargo test --locked --workspace --no-fail-fast --test across
+	beside "tests of each crate" cargo test --locked --workspace --no-fail-fast --lib --bins "${of_crates[@]}"
+	beside "examples in documentation" cargo test --locked --workspace --no-fail-fast --doc
 }
 
 lab() {
-	beside "the lab" cargo test --locked -p places --test lab --no-fail-fast
+	beside "the lab" cargo test --locked --workspace --no-fail-fast --test lab
 }
+
+# The integration tests that crates have for themselves, as arguments of cargo: a file or a folder each.
+of_crates=()
+for test in crates/*/tests/*.rs crates/*/tests/*/main.rs fuzz/tests/*.rs; do
+	test=${test%/main.rs}
+	of_crates+=(--test "$(basename -s .rs "$test")")
+done
 
 # Without the lab's tests, each of which boots an emulator; some of kentry's boot one too, where there is one.
 quick() {
 	step "format" cargo fmt --all --check
 	step "clippy" scripts/lint.sh clippy
-	step "unit and integration tests" cargo test --locked --workspace --exclude places --no-fail-fast
-	step "the places' own tests" cargo test --locked -p places --lib
+	step "tests, compiled" cargo test --locked --workspace --no-run --lib --bins --test across "${of_crates[@]}"
+	unit
+	reap_all
 }
 
 if [ "$*" = quick ]; then
@@ -156,8 +170,11 @@ export KENTRY=${KENTRY-$PWD/target/x86_64-unknown-linux-gnu/debug/kentry}
 scripts/kernels.sh >/dev/null || true
 
 if has unit; then step "format and lint" scripts/lint.sh; fi
-if has unit || has lab; then step "tests, compiled" cargo test --locked --workspace --no-run; fi
-if has guests || has slow; then step "the command, compiled" cargo build --locked --bin kentry; fi
+# The command is compiled beside the tests across crates. By itself it would be compiled again: tests ask dependencies for more.
+case " ${stages[*]} " in
+*" unit "* | *" lab "*) step "tests, compiled" cargo test --locked --workspace --no-run ;;
+*) step "the command, compiled" cargo build --locked ;;
+esac
 if has lab; then lab; fi
 if has unit; then unit; fi
 if has guests; then guests; fi

@@ -229,8 +229,10 @@ fn no_crate_knows_a_layer_that_it_may_not_know() {
         .output()
         .unwrap();
     let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    let packages = metadata["packages"].as_array().unwrap();
-    assert_eq!(packages.iter().flat_map(breaches).collect::<Vec<_>>(), Vec::<String>::new());
+    // What tries parsers may know all of them.
+    let is_shipped = |package: &&Value| package["name"] != "fuzz";
+    let packages: Vec<&Value> = metadata["packages"].as_array().unwrap().iter().filter(is_shipped).collect();
+    assert_eq!(packages.iter().copied().flat_map(breaches).collect::<Vec<_>>(), Vec::<String>::new());
     let count: usize = LAYERS.iter().map(|layer| layer.crates.len()).sum();
     assert_eq!((packages.len(), stems("crates", "").len()), (count, count));
 }

@@ -1,11 +1,12 @@
-//! What more than one target needs: records as a probe writes them, and what must hold of anything that parses.
+//! What must hold of anything that comes from outside, whatever it is. [`targets`] has what is tried; here is what more than one of them needs:
+//! records as a probe writes them, and what must hold of those that parse.
+
+pub mod targets;
 
 use arbitrary::Arbitrary;
 use places::lab::{Collected, Reader, Trouble};
 use record::{Canary, Lengths, Payload, Record, Sample, Verdict, abi};
-use stats::{
-    Assumed, Cost, Figures, Interrupts, OfEntry, Reference, Round, Scale, Vouch, figures, tabulate,
-};
+use stats::{Assumed, Cost, Figures, Interrupts, OfEntry, Reference, Round, Scale, Vouch, figures, tabulate};
 use table::Table;
 
 /// A distance between two readings of the counter: mostly such as are seen, and any.
@@ -72,24 +73,14 @@ impl Piece {
         match self {
             Piece::Begin(lengths) => {
                 let [bits, imuls, xors, nots, burst, chains] = lengths.map(Step::ticks);
-                Payload::Begin(Lengths {
-                    bits,
-                    imuls,
-                    xors,
-                    nots,
-                    burst,
-                    chains,
-                })
+                Payload::Begin(Lengths { bits, imuls, xors, nots, burst, chains })
             }
             Piece::Outcome(outcome, cause, detail) => Payload::Outcome(Verdict {
                 outcome: (*outcome).into(),
                 cause: (*cause).into(),
                 detail: *detail,
             }),
-            Piece::Fact(fact, value) => Payload::Fact {
-                fact: (*fact).into(),
-                value: *value,
-            },
+            Piece::Fact(fact, value) => Payload::Fact { fact: (*fact).into(), value: *value },
             Piece::Canary(stamps, cpu, preemptions) => Payload::Canary(Canary {
                 stamps: stamps.readings(),
                 cpu: (*cpu).into(),
@@ -99,22 +90,18 @@ impl Piece {
             Piece::Quiet(stamps, times) => Payload::Samples(vec![sample(stamps); (*times).into()]),
             Piece::Bursts(all) => Payload::Bursts(samples(all)),
             Piece::Order(all) => Payload::Order(samples(all)),
-            Piece::Export(name, version) => Payload::Export {
-                name: name.replace('\0', ""),
-                version: version.replace('\0', ""),
-            },
-            Piece::End(preemptions, minor_faults) => Payload::End {
-                preemptions: *preemptions,
-                minor_faults: *minor_faults,
-            },
+            Piece::Export(name, version) => {
+                Payload::Export { name: name.replace('\0', ""), version: version.replace('\0', "") }
+            }
+            Piece::End(preemptions, minor_faults) => {
+                Payload::End { preemptions: *preemptions, minor_faults: *minor_faults }
+            }
         }
     }
 }
 
 fn sample(stamps: &Stamps<3>) -> Sample {
-    Sample {
-        stamps: stamps.readings(),
-    }
+    Sample { stamps: stamps.readings() }
 }
 
 /// What a lab kernel might say next.
@@ -179,9 +166,7 @@ impl Word {
                 (abi::RECORD_LAB_STEP, [&head[..], bytes].concat())
             }
             Word::Log(bytes) => (abi::RECORD_LAB_LOG, bytes.clone()),
-            Word::Stray(vector, count) => {
-                (abi::RECORD_LAB_STRAY, words(&[(*vector).into(), count.ticks()]))
-            }
+            Word::Stray(vector, count) => (abi::RECORD_LAB_STRAY, words(&[(*vector).into(), count.ticks()])),
             Word::Done => (abi::RECORD_LAB_DONE, Vec::new()),
             Word::Foreign(piece) => encoded(&piece.payload()),
         }
@@ -297,13 +282,7 @@ impl Said {
 
     /// A record's bytes, as `abi/record.h` has them.
     fn write(&self, out: &mut Vec<u8>, sequence: u32, kind: u16, payload: &[u8]) {
-        write(
-            out,
-            sequence,
-            kind,
-            (self.entry.into(), self.operation.into()),
-            payload,
-        );
+        write(out, sequence, kind, (self.entry.into(), self.operation.into()), payload);
     }
 }
 
@@ -330,24 +309,17 @@ fn encoded(payload: &Payload) -> (u64, Vec<u8>) {
     let words = |words: &[u64]| words.iter().flat_map(|word| word.to_le_bytes()).collect();
     let samples = |all: &[Sample]| words(&all.iter().flat_map(|sample| sample.stamps).collect::<Vec<_>>());
     match payload {
-        Payload::Begin(l) => (
-            abi::RECORD_BEGIN,
-            words(&[l.bits, l.imuls, l.xors, l.nots, l.burst, l.chains]),
-        ),
+        Payload::Begin(l) => {
+            (abi::RECORD_BEGIN, words(&[l.bits, l.imuls, l.xors, l.nots, l.burst, l.chains]))
+        }
         Payload::Outcome(verdict) => {
             let [a, b, c, d] = verdict.detail;
-            (
-                abi::RECORD_OUTCOME,
-                words(&[verdict.outcome, verdict.cause, a, b, c, d]),
-            )
+            (abi::RECORD_OUTCOME, words(&[verdict.outcome, verdict.cause, a, b, c, d]))
         }
         Payload::Fact { fact, value } => (abi::RECORD_FACT, words(&[*fact, *value])),
         Payload::Canary(canary) => {
             let [a, b, c, d, e] = canary.stamps;
-            (
-                abi::RECORD_CANARY,
-                words(&[a, b, c, d, e, canary.cpu, canary.preemptions]),
-            )
+            (abi::RECORD_CANARY, words(&[a, b, c, d, e, canary.cpu, canary.preemptions]))
         }
         Payload::Samples(all) => (abi::RECORD_SAMPLES, samples(all)),
         Payload::Bursts(all) => (abi::RECORD_BURSTS, samples(all)),
@@ -359,10 +331,9 @@ fn encoded(payload: &Payload) -> (u64, Vec<u8>) {
         Payload::Export { name, version } => {
             (abi::RECORD_EXPORT, format!("{name}\0{version}\0").into_bytes())
         }
-        Payload::End {
-            preemptions,
-            minor_faults,
-        } => (abi::RECORD_END, words(&[*preemptions, *minor_faults])),
+        Payload::End { preemptions, minor_faults } => {
+            (abi::RECORD_END, words(&[*preemptions, *minor_faults]))
+        }
         // No piece is one; `Word` writes those.
         Payload::Lab(_) => (0, Vec::new()),
     }
@@ -389,12 +360,7 @@ fn tabulated(rounds: &[Round], vouch: Vouch) {
     };
     finite(
         "the reference",
-        &[
-            Some(reference.alone),
-            reference.chain_ratio,
-            reference.clock_ratio,
-            reference.order,
-        ],
+        &[Some(reference.alone), reference.chain_ratio, reference.clock_ratio, reference.order],
     );
     let interrupts = Interrupts::of(rounds.iter(), 2.0);
     let tabulated = tabulate(rounds, |_| Some(&reference), interrupts.as_ref());
@@ -407,14 +373,8 @@ fn tabulated(rounds: &[Round], vouch: Vouch) {
     };
     let levels =
         OfEntry::of(std::iter::once(&tabulated.lines), Assumed::OF_A_KERNEL).of_row(&tabulated.lines, None);
-    let Figures {
-        core_cycles,
-        ticks,
-        ns,
-        throughput,
-        noise,
-        ..
-    } = figures(&tabulated.lines, &tabulated.cycles, &tabulated.ticks, &scale, &levels);
+    let Figures { core_cycles, ticks, ns, throughput, noise, .. } =
+        figures(&tabulated.lines, &tabulated.cycles, &tabulated.ticks, &scale, &levels);
     assert_eq!(ticks.is_none(), noise.is_some(), "figures or noise, never both");
     check("core cycles", core_cycles);
     check("ticks", ticks);
@@ -436,16 +396,8 @@ fn judge(record: &Record) {
 
 fn check<U: Into<f64>>(what: &str, cost: Option<Cost<U>>) {
     let Some(cost) = cost else { return };
-    let in_order = [
-        Some(cost.p50.into()),
-        cost.p99.map(Into::into),
-        cost.p999.map(Into::into),
-    ];
-    let interval = [
-        cost.ci_low.map(Into::into),
-        Some(cost.estimate.into()),
-        cost.ci_high.map(Into::into),
-    ];
+    let in_order = [Some(cost.p50.into()), cost.p99.map(Into::into), cost.p999.map(Into::into)];
+    let interval = [cost.ci_low.map(Into::into), Some(cost.estimate.into()), cost.ci_high.map(Into::into)];
     finite(what, &[Some(cost.min.into()), Some(cost.max.into())]);
     for ascending in [in_order, interval] {
         finite(what, &ascending);
@@ -455,8 +407,5 @@ fn check<U: Into<f64>>(what: &str, cost: Option<Cost<U>>) {
 }
 
 fn finite(what: &str, numbers: &[Option<f64>]) {
-    assert!(
-        numbers.iter().flatten().all(|number| number.is_finite()),
-        "{what}: {numbers:?}"
-    );
+    assert!(numbers.iter().flatten().all(|number| number.is_finite()), "{what}: {numbers:?}");
 }

@@ -1,16 +1,13 @@
 //! Any bytes as what comes over a guest's serial line; the first says how many programs were planned, and the second
 //! in which pieces the others arrive.
-#![no_main]
 
-use libfuzzer_sys::fuzz_target;
-
-fuzz_target!(|bytes: &[u8]| {
+pub fn run(bytes: &[u8]) {
     let [programs, piece, stream @ ..] = bytes else {
         return;
     };
     let programs = usize::from(*programs);
-    let (collected, trouble) = fuzz::follow(stream, programs, (*piece).into());
-    let (whole, same) = fuzz::follow(stream, programs, stream.len());
+    let (collected, trouble) = crate::follow(stream, programs, (*piece).into());
+    let (whole, same) = crate::follow(stream, programs, stream.len());
     assert_eq!(trouble, same, "the pieces decide");
     assert_eq!(collected.ran, whole.ran, "the pieces decide");
-});
+}

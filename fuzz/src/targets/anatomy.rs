@@ -1,25 +1,29 @@
 //! Any text as a saved anatomy: what loads becomes a report in every format, and JSON that loads as the same. What does not load is
 //! taken as a path that was followed: any bytes at any addresses are named, and nothing panics.
-#![no_main]
 
 use attribution::anatomy::{Anatomy, Difference};
-use record::trace::{Executed, Symbol, Trace};
-use libfuzzer_sys::{Corpus, fuzz_target};
 use linux::{Alternative, Kernel};
+use record::trace::{Executed, Symbol, Trace};
 use report::{Format, Kind, Selection, Style};
 
 /// Where the steps of a made-up path are: in the kernel's image.
 const BASE: u64 = 0xffff_ffff_8100_0000;
 
 /// Names that mean something to what tells parts apart.
-const NAMES: [&str; 6] =
-    ["entry_SYSCALL_64", "do_syscall_64", "x64_sys_call", "__x64_sys_getppid", "syscall_exit_to_user_mode", "__x86_return_thunk"];
+const NAMES: [&str; 6] = [
+    "entry_SYSCALL_64",
+    "do_syscall_64",
+    "x64_sys_call",
+    "__x64_sys_getppid",
+    "syscall_exit_to_user_mode",
+    "__x86_return_thunk",
+];
 
-fuzz_target!(|data: &[u8]| -> Corpus {
+pub fn run(data: &[u8]) {
     let loaded = std::str::from_utf8(data).ok().and_then(|text| attribution::anatomy::load(text).ok());
     let Some(document) = loaded else {
         followed(data);
-        return Corpus::Keep;
+        return;
     };
     for format in Kind::ANATOMY.formats.iter().copied() {
         for width in [0, 80, 250] {
@@ -32,15 +36,18 @@ fuzz_target!(|data: &[u8]| -> Corpus {
             }
         }
     }
-    Corpus::Keep
-});
+}
 
 /// Sixteen bytes of the input are a step: where, in which ring, and what stands there.
 fn followed(data: &[u8]) {
     let steps = data.chunks(16).map(|chunk| {
         let at = |place: usize| chunk.get(place).copied().unwrap_or(0);
         Executed {
-            address: if at(0) & 0x80 == 0 { BASE + u64::from(at(0)) * 64 + u64::from(at(1)) } else { u64::from(at(1)) },
+            address: if at(0) & 0x80 == 0 {
+                BASE + u64::from(at(0)) * 64 + u64::from(at(1))
+            } else {
+                u64::from(at(1))
+            },
             ring: at(0) % 4,
             long: at(1) & 1 == 0,
             bytes: chunk.get(2..).unwrap_or_default().to_vec(),

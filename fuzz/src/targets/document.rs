@@ -1,10 +1,8 @@
 //! Any text as a run document: what loads becomes a report in every format, and JSON that loads as the same.
-#![no_main]
 
-use libfuzzer_sys::{Corpus, fuzz_mutator, fuzz_target, fuzzer_mutate};
-use compare::{SideRuns, Run, Settings, compare};
-use report::{Format, PageRun, Selection, Style, page, render, summary_of_row};
+use compare::{Run, Settings, SideRuns, compare};
 use document::Document;
+use report::{Format, PageRun, Selection, Style, page, render, summary_of_row};
 use table::Table;
 
 /// The narrowest, an ordinary, a wide one; the first is below the least.
@@ -26,45 +24,27 @@ const NUMBERS: [&str; 12] = [
     "null",
 ];
 
-// Bytes alone seldom make one number of another and leave a document that loads.
-fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
-    match with_other_number(&data[..size], seed as usize / 3) {
-        Some(text) if seed.is_multiple_of(3) && text.len() <= max_size => {
-            data[..text.len()].copy_from_slice(&text);
-            text.len()
-        }
-        _ => fuzzer_mutate(data, size, max_size),
-    }
-});
-
-/// The text with the first number behind some place replaced; none when there is none.
-fn with_other_number(text: &[u8], choice: usize) -> Option<Vec<u8>> {
+/// The text with the first number behind some place replaced; none when there is none. Bytes alone seldom make one number of another and
+/// leave a document that loads.
+pub fn with_other_number(text: &[u8], choice: usize) -> Option<Vec<u8>> {
     let place = choice.checked_rem(text.len())?;
-    let start = place
-        + text[place..]
-            .windows(2)
-            .position(|pair| pair[0] == b':' && pair[1].is_ascii_digit())?
-        + 1;
+    let start =
+        place + text[place..].windows(2).position(|pair| pair[0] == b':' && pair[1].is_ascii_digit())? + 1;
     let is_end = |byte: &u8| !byte.is_ascii_digit() && !b"+-.eE".contains(byte);
     let end = start + text[start..].iter().position(is_end)?;
     let number = NUMBERS[choice / text.len() % NUMBERS.len()];
     Some([&text[..start], number.as_bytes(), &text[end..]].concat())
 }
 
-fuzz_target!(|text: &str| -> Corpus {
+pub fn run(text: &str) {
     let Ok(document) = document::load(text) else {
-        return Corpus::Keep;
+        return;
     };
     for width in WIDTHS {
         for (verbose, selection) in
             [(false, Selection::FirstScreen), (false, Selection::All), (true, Selection::All)]
         {
-            let style = Style {
-                color: width == 131,
-                width,
-                verbose,
-                selection,
-            };
+            let style = Style { color: width == 131, width, verbose, selection };
             rendered(&document, Format::Text, &style);
         }
     }
@@ -85,8 +65,7 @@ fuzz_target!(|text: &str| -> Corpus {
     let again = document::load(&json).expect("JSON that was written loads");
     // Not assert_eq, which would print both.
     assert!(again == document, "JSON that was written is another document");
-    Corpus::Keep
-});
+}
 
 fn rendered(document: &Document, format: Format, style: &Style) -> String {
     let bytes =
@@ -95,20 +74,14 @@ fn rendered(document: &Document, format: Format, style: &Style) -> String {
     let steering = |c: &char| c.is_control() && !matches!(c, '\n' | '\r' | '\u{1b}');
     assert_eq!(text.chars().find(steering), None, "{format}");
     assert!(style.color || !text.contains('\u{1b}'), "{format}: an escape");
-    assert!(
-        text.ends_with('\n') && !text.ends_with("\n\n"),
-        "{format}: the end"
-    );
+    assert!(text.ends_with('\n') && !text.ends_with("\n\n"), "{format}: the end");
     text
 }
 
 /// Alone, and compared with itself.
 fn paged(document: &Document) {
     let run = || PageRun { name: "run".into(), document: document.clone(), compared: None };
-    let side = || SideRuns {
-        label: "run".into(),
-        runs: vec![Run::of(Table::get(), document, None)],
-    };
+    let side = || SideRuns { label: "run".into(), runs: vec![Run::of(Table::get(), document, None)] };
     let compared = compare(Table::get(), &side(), &side(), &[], &Settings::default());
     let second = PageRun { compared: Some(compared), ..run() };
     for runs in [vec![run()], vec![run(), run()], vec![run(), second]] {

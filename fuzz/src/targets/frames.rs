@@ -1,10 +1,8 @@
 //! Any bytes as what a Linux guest writes to the port of frames; the first says in which pieces they arrive.
-#![no_main]
 
 use places::guest::frame::{Error, Frame, Stream};
-use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| {
+pub fn run(bytes: &[u8]) {
     let [piece, stream @ ..] = bytes else {
         return;
     };
@@ -15,7 +13,7 @@ fuzz_target!(|bytes: &[u8]| {
         let again = read(&frame.bytes(), 64);
         assert_eq!(again, (vec![frame.clone()], None), "what was read can be written");
     }
-});
+}
 
 fn read(bytes: &[u8], piece: usize) -> (Vec<Frame>, Option<Error>) {
     let (mut stream, mut frames) = (Stream::default(), Vec::new());
