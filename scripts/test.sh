@@ -32,8 +32,8 @@ timed() {
 	{ time "$@" 2>&3; } 3>&2 2>"$log.time"
 }
 
-# As many steps as there are CPUs run beside each other: most boot an emulator, or wait.
-lanes=$(nproc)
+# One step more than there are CPUs runs beside others: most boot an emulator, or wait.
+lanes=$(($(nproc) + 1))
 declare -A running=()
 
 # beside NAME COMMAND...: a step that begins when a lane is free, and whose output comes when it has ended.
@@ -115,30 +115,39 @@ slow() {
 	beside "soak, one comparison" env COMPARISONS=1 RUNS=1 BUDGET=0.2 LIVE=0 bench/soak.sh
 }
 
-# Rust's tests but the lab's. The workspace is always named: for a part of it, cargo would compile dependencies again, with fewer features.
-unit() {
+# The integration tests that crates have for themselves. These simulate for long:
+long=(levels)
+of_crates() {
+	local test
+	for test in crates/*/tests/*.rs crates/*/tests/*/main.rs fuzz/tests/*.rs; do
+		basename -s .rs "${test%/main.rs}"
+	done | sort -u
+}
+
+# tests_of NAME...: those of each crate by itself, with these integration tests; those that only all crates together can have; examples.
+# The workspace is always named: for a part of it, cargo would compile dependencies again, with fewer features.
+tests_of() {
 	beside "tests across crates" cargo test --locked --workspace --no-fail-fast --test across
-	beside "tests of each crate" cargo test --locked --workspace --no-fail-fast --lib --bins "${of_crates[@]}"
+	beside "tests of each crate" cargo test --locked --workspace --no-fail-fast --lib --bins "${@/#/--test=}"
 	beside "examples in documentation" cargo test --locked --workspace --no-fail-fast --doc
+}
+
+unit() {
+	tests_of $(of_crates)
 }
 
 lab() {
 	beside "the lab" cargo test --locked --workspace --no-fail-fast --test lab
 }
 
-# The integration tests that crates have for themselves, as arguments of cargo: a file or a folder each.
-of_crates=()
-for test in crates/*/tests/*.rs crates/*/tests/*/main.rs fuzz/tests/*.rs; do
-	test=${test%/main.rs}
-	of_crates+=(--test "$(basename -s .rs "$test")")
-done
-
 # Without the lab's tests, each of which boots an emulator; some of kentry's boot one too, where there is one.
 quick() {
+	local tests
+	mapfile -t tests < <(of_crates | grep -vxF "${long[@]/#/-e}")
 	step "format" cargo fmt --all --check
 	step "clippy" scripts/lint.sh clippy
-	step "tests, compiled" cargo test --locked --workspace --no-run --lib --bins --test across "${of_crates[@]}"
-	unit
+	step "tests, compiled" cargo test --locked --workspace --no-run --lib --bins --test across "${tests[@]/#/--test=}"
+	tests_of "${tests[@]}"
 	reap_all
 }
 
@@ -160,8 +169,9 @@ for stage in "${stages[@]}"; do
 done
 has() { [[ " ${stages[*]} " == *" $1 "* ]]; }
 
-# Runs of each simulated case that holds the statistics, where the inner loop takes fewer (simulator::runs). Their bounds are those of 2000.
-export KENTRY_SIMULATED_RUNS=${KENTRY_SIMULATED_RUNS-500}
+# Runs of each simulated case that holds the statistics, where the inner loop takes fewer (simulator::runs). Their bounds are those of 2000,
+# which whoever changes a rule runs (CONTRIBUTING.md).
+export KENTRY_SIMULATED_RUNS=${KENTRY_SIMULATED_RUNS-200}
 
 # The command that the scripts run: the one that Rust's tests were compiled beside. What `make dist` packs is run by tests/dist.sh.
 export KENTRY=${KENTRY-$PWD/target/x86_64-unknown-linux-gnu/debug/kentry}

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What a trap of GNU Mach's takes, in instructions, on Debian's kernels of 64 and 32 bits in QEMU. Prints the table, and for the kernels
 # with symbols where the instructions are. The kernels are anew each week, so no count is compared with one of before.
+# And whether a program that is compiled against GNU Mach's own headers and interfaces finds in the lab what they say.
 set -uo pipefail
 . "$(dirname "$0")/check.sh"
 
@@ -60,5 +61,15 @@ done
 traps "the same among interrupts" --shift 10 "$folder" amd64-up 486-up
 expect '^excluded (amd64|486)-up [a-z_-]+: sample [0-9]+, for vector 0x[23]0$'
 if diff <(counts "$table" | grep -E '^(amd64|486)-up ') <(counts "$out") >"$err"; then pass; else fail "the counts of two boots differ"; fi
+
+for one in "amd64 64" "i386 32"; do
+	read -r architecture bits <<<"$one"
+	check "a program of $bits bits, with GNU Mach's headers" 0 "$root/tests/gnumach/compile.sh" "$folder/$architecture" "$bits" "$work/$architecture"
+	for configuration in pti=off pti=on,index-mask=on,stack=minimum,gate=trap; do
+		check "the same in the lab, $configuration" 0 "$kentry" lab --set "personality=mach,$configuration" --exec "$work/$architecture/program"
+		refuse '^not so: '
+		expect '^looked at [1-9][0-9]$'
+	done
+done
 
 finish
