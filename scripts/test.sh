@@ -173,20 +173,19 @@ has() { [[ " ${stages[*]} " == *" $1 "* ]]; }
 # which whoever changes a rule runs (CONTRIBUTING.md).
 export KENTRY_SIMULATED_RUNS=${KENTRY_SIMULATED_RUNS-200}
 
-# The command that the scripts run: the one that Rust's tests were compiled beside. What `make dist` packs is run by tests/dist.sh.
-export KENTRY=${KENTRY-$PWD/target/x86_64-unknown-linux-gnu/debug/kentry}
+# The command that the scripts run is the one that `make dist` packs: guests unpack it, and a debug build takes them twice as long.
+export KENTRY=${KENTRY-$PWD/target/x86_64-unknown-linux-gnu/dist/kentry}
+command="the command, compiled"
 
 # What needs them says so itself where they cannot be had.
 scripts/kernels.sh >/dev/null || true
 
 if has unit; then step "format and lint" scripts/lint.sh; fi
-# The command is compiled beside the tests across crates. By itself it would be compiled again: tests ask dependencies for more.
-case " ${stages[*]} " in
-*" unit "* | *" lab "*) step "tests, compiled" cargo test --locked --workspace --no-run ;;
-*) step "the command, compiled" cargo build --locked ;;
-esac
+if has unit || has lab; then step "tests, compiled" cargo test --locked --workspace --no-run; fi
+if has guests || has slow; then beside "$command" cargo build --locked --profile dist; fi
 if has lab; then lab; fi
 if has unit; then unit; fi
+while [[ " ${running[*]} " == *" $command "* ]]; do reap; done
 if has guests; then guests; fi
 if has slow; then slow; fi
 reap_all
