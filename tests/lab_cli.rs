@@ -254,7 +254,7 @@ fn a_program_that_does_not_end_well_has_a_code_that_says_so() {
 fn a_guest_that_has_no_time_left_is_partial_and_no_success() {
     let whole = session(abi::LAB_END_EXITED, [0; 4]);
     let hangs = with_qemu(&format!("head -c {UP} $STREAM; exec sleep 50"), &whole);
-    let words = ["lab", "--accel", "tcg", "--entry", "call", "--timeout", "0.5", "--format", "json"];
+    let words = ["lab", "--accel", "tcg", "--entry", "call", "--timeout", "3", "--format", "json"];
     let output = kentry(hangs.path(), &words);
     assert_eq!(output.status.code(), Some(4), "{}", text(&output.stderr));
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();

@@ -107,7 +107,7 @@ fn sample(stamps: &Stamps<3>) -> Sample {
 /// What a lab kernel might say next.
 #[derive(Debug, Clone, Arbitrary)]
 pub enum Word {
-    Boot([Step; abi::LAB_BOOT_WORDS as usize]),
+    Boot(Box<[Step; abi::LAB_BOOT_WORDS as usize]>),
     /// A configuration: the defaults, but for these switches.
     Configured(Vec<(u8, Step)>),
     Begin(u8),
