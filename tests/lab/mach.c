@@ -68,6 +68,34 @@ uint32_t request(name to, uint32_t id, uint32_t bits, void *message, uint32_t se
 	return header->id == id + 100 ? reply->result.value : 0xbad;
 }
 
+uint32_t device_open(name master, const char *called, name *device)
+{
+	struct {
+		struct header header;
+		struct word_item mode;
+#ifdef __x86_64__
+		uint64_t type;
+#else
+		uint32_t type[3];
+#endif
+		char called[128];
+	} open = {.mode = {.type = ITEM(INTEGER_32, 32, 1)}};
+	_Static_assert(sizeof(open) == CHOOSE(172, 184), "device_open");
+
+#ifdef __x86_64__
+	open.type = 0x16004000cul;
+#else
+	open.type[0] = 0x30000000;
+	open.type[1] = 0x0400000c;
+	open.type[2] = 1;
+#endif
+	for (unsigned i = 0; called[i]; i++)
+		open.called[i] = called[i];
+	const uint32_t result = request(master, 2800, 0, &open, sizeof(open), sizeof(open));
+	*device = ((struct word_item *)(&open.header + 1))[1].value;
+	return result;
+}
+
 static uint32_t number_of(const char *word)
 {
 	uint32_t number = 0;

@@ -330,3 +330,28 @@ fn a_message_is_read_from_its_sender_once() {
         readers.iter().filter(|name| of_sending(name) && *name != "message_read").collect();
     assert!(others.is_empty(), "{others:?}");
 }
+
+/// Programs of mach_faults.c, of both widths.
+fn of_faults() -> [Program; 2] {
+    [64, 32].map(|bits| program(bits, "mach_faults.c"))
+}
+
+/// What two tasks of each pair of widths say: the first by its letter, and the other that runs beside it.
+fn of_pairs(first: &str, other: &str) -> Vec<(u8, String)> {
+    let programs = of_faults();
+    let (mut script, mut widths) = (Script::new(), Vec::new());
+    script.set("personality=mach");
+    for [one, two] in [[0, 0], [1, 1], [0, 1], [1, 0]] {
+        together(&mut script, (&programs[one], &[first]), &[(&programs[two], &[other])]);
+        widths.push([64, 32][two]);
+    }
+    let Some(session) = boot(&script, Emulator::TcgIntel) else { return Vec::new() };
+    widths.into_iter().zip(session.ran.iter().map(|ran| ran.text())).collect()
+}
+
+#[test]
+fn an_alarm_ends_with_its_program() {
+    for (_, text) in of_pairs("a", "w") {
+        assert_eq!(text, "alarm 0\nwaited\n");
+    }
+}
