@@ -61,4 +61,3 @@ uint32_t wait_for(struct port *port, int is_sender, int has_end, uint32_t millis
 void wait_ends(struct thread *thread, uint32_t result);
 struct thread *wait_oldest_sender(const struct port *port);
 struct thread *wait_receiver(const struct port *port);
-int wait_yield(void); /* lets another thread run, if one can: whether it did */

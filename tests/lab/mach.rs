@@ -350,6 +350,13 @@ fn of_pairs(first: &str, other: &str) -> Vec<(u8, String)> {
 }
 
 #[test]
+fn a_timeout_ends_while_another_yields_by_linuxs_call() {
+    for (_, text) in of_pairs("y", "m") {
+        assert_eq!(text, "it came 1\n");
+    }
+}
+
+#[test]
 fn an_alarm_ends_with_its_program() {
     for (_, text) in of_pairs("a", "w") {
         assert_eq!(text, "alarm 0\nwaited\n");
