@@ -5,7 +5,8 @@ use crate::build::{Program, freestanding_with};
 use crate::guest::{Emulator, Script, Session};
 use crate::kernel::Kernel;
 use crate::mach_answers;
-use places::lab::End;
+use crate::monitor::{is_missing, wrapped};
+use places::lab::{End, Limits, Qemu};
 
 /// Ways in, in the order of mach64.S.
 const WAYS_64: [&str; 9] =
@@ -347,6 +348,38 @@ fn of_pairs(first: &str, other: &str) -> Vec<(u8, String)> {
     }
     let Some(session) = boot(&script, Emulator::TcgIntel) else { return Vec::new() };
     widths.into_iter().zip(session.ran.iter().map(|ran| ran.text())).collect()
+}
+
+/// What programs say that wait, on another machine of QEMU's and with a counter of this frequency.
+fn waited(words: &str, letter: &str, hertz: u64) -> Vec<String> {
+    if is_missing() {
+        return Vec::new();
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let qemu = wrapped(folder.path(), &format!("exec qemu-system-x86_64 \"$@\" {words}"));
+    let boots = |archive: &[u8], programs, limits: &Limits| qemu.boot(archive, programs, limits);
+    let mut script = Script::new();
+    script.limit(0);
+    script.set("personality=mach");
+    of_faults().iter().for_each(|program| run(&mut script, program, 0, &[letter]));
+    let session = script.boot_in(&boots, hertz).unwrap();
+    session.ran.iter().map(|ran| ran.text()).collect()
+}
+
+#[test]
+fn a_timeout_ends_where_the_counters_frequency_is_unknown() {
+    for text in waited("-M microvm", "w", 0) {
+        assert_eq!(text, "waited\n");
+    }
+}
+
+#[test]
+fn a_wait_of_twenty_minutes_ends_without_an_apic() {
+    // Each instruction is 1024 ticks, and a second has as few of them as the kernel can count with.
+    let slow = Qemu::TCG_HERTZ / 250;
+    for text in waited("-cpu max,vendor=GenuineIntel,-apic -icount shift=10", "l", slow) {
+        assert_eq!(text, "waited\nin time 1\n");
+    }
 }
 
 #[test]
