@@ -10,6 +10,13 @@ static const struct device {
 
 #define DEVICES (sizeof(devices) / sizeof(devices[0]))
 
+/*
+ * What is charged to no task: the machine's three ports, the port of each program's task and thread, which are made before any runs, and a
+ * pager of each device. There is room for them beside what all tasks may have.
+ */
+#define UNCHARGED_PORTS (3 + 2 * MOST_TASKS + DEVICES)
+_Static_assert(UNCHARGED_PORTS + MOST_TASKS * MOST_PORTS_OF_TASK <= MOST_PORTS, "each task has its share");
+
 /* One of each for a device, made when it is asked for: the port as long as it is open, the pager for ever. */
 static struct port *ports[DEVICES], *pagers[DEVICES];
 static unsigned opened[DEVICES]; /* how often */
@@ -33,10 +40,10 @@ uint32_t device_find(const uint8_t *name, uint32_t bytes, uint32_t *device)
 	return DEVICE_NO_SUCH_DEVICE;
 }
 
-struct port *device_port(uint32_t device)
+struct port *device_port(uint32_t device, struct task *charged)
 {
 	if (!ports[device])
-		ports[device] = port_new(OBJECT_DEVICE, device, 0);
+		ports[device] = port_new(OBJECT_DEVICE, device, charged);
 	return ports[device];
 }
 

@@ -104,7 +104,7 @@ static uint32_t open(struct request *request)
 	const uint32_t result = device_find(request->string, STRING_BYTES, &device);
 	if (result)
 		return result;
-	struct port *const port = device_port(device);
+	struct port *const port = device_port(device, request->sender);
 	if (!port)
 		return KERN_RESOURCE_SHORTAGE;
 	device_opened(device);

@@ -17,8 +17,8 @@ struct task {
 };
 
 /* task.c */
-/* null when there is none left */
-struct task *task_new(struct address_space *of, unsigned width, struct thread *thread);
+/* null when there is none left. Its port is charged to the task that has asked for it, if one has. */
+struct task *task_new(struct address_space *of, unsigned width, struct thread *thread, struct task *charged);
 struct task *task_by_number(uint32_t number);
 uint32_t task_number(const struct task *task);
 /* Its rights, and its port; the address space is the caller's to end. */
@@ -43,8 +43,8 @@ uint32_t task_vm_map(struct task *task, struct map *map);
 
 /* device.c */
 uint32_t device_find(const uint8_t *name, uint32_t bytes, uint32_t *device); /* DEVICE_* */
-struct port *device_port(uint32_t device);
-void device_opened(uint32_t device); /* once more */
+struct port *device_port(uint32_t device, struct task *charged);	     /* if it is not open yet */
+void device_opened(uint32_t device);					     /* once more */
 void device_closed(uint32_t device); /* the last time, its port dies */
 struct port *device_pager(uint32_t device);
 const void *device_page(uint32_t device, unsigned width); /* what its pager has, for tasks of that width */

@@ -350,6 +350,17 @@ fn of_pairs(first: &str, other: &str) -> Vec<(u8, String)> {
     widths.into_iter().zip(session.ran.iter().map(|ran| ran.text())).collect()
 }
 
+#[test]
+fn ports_that_are_made_for_a_task_are_among_its_own() {
+    let mut script = Script::new();
+    script.set("personality=mach");
+    of_faults().iter().for_each(|program| run(&mut script, program, 0, &["k"]));
+    let Some(session) = boot(&script, Emulator::TcgIntel) else { return };
+    for ran in &session.ran {
+        assert_eq!(ran.text(), "of tasks a\nand of devices 14\n", "{}", ran.label);
+    }
+}
+
 /// What programs say that wait, on another machine of QEMU's and with a counter of this frequency.
 fn waited(words: &str, letter: &str, hertz: u64) -> Vec<String> {
     if is_missing() {
