@@ -351,6 +351,15 @@ fn of_pairs(first: &str, other: &str) -> Vec<(u8, String)> {
 }
 
 #[test]
+fn notifications_are_those_of_the_task_that_receives_them() {
+    for (bits, text) in of_pairs("g", "t") {
+        let bytes = if bits == 64 { "30" } else { "20" };
+        let own = format!("told 0\nin bytes {bytes}\nwho is told may send 1000000d\n");
+        assert!(text.contains(&own) && text.contains("the giver may send 0\n"), "{bits}: {text}");
+    }
+}
+
+#[test]
 fn ports_that_are_made_for_a_task_are_among_its_own() {
     let mut script = Script::new();
     script.set("personality=mach");
