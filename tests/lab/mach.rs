@@ -351,6 +351,14 @@ fn of_pairs(first: &str, other: &str) -> Vec<(u8, String)> {
 }
 
 #[test]
+fn who_ends_itself_by_message_is_answered() {
+    for (_, text) in of_pairs("h", "e") {
+        // Of a task of the other width the answer's code is elsewhere.
+        assert!(text.starts_with("heard 0\nid 83c\nresult "), "{text}");
+    }
+}
+
+#[test]
 fn notifications_are_those_of_the_task_that_receives_them() {
     for (bits, text) in of_pairs("g", "t") {
         let bytes = if bits == 64 { "30" } else { "20" };
