@@ -423,3 +423,30 @@ fn an_alarm_ends_with_its_program() {
         assert_eq!(text, "alarm 0\nwaited\n");
     }
 }
+
+/// By entries with i386 numbers a trap of a 64-bit program has arguments in registers that a call of Linux has none in.
+#[test]
+fn a_traps_arguments_outlive_work_on_the_way_in() {
+    if is_missing() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let kernel = folder.path().join("kernel");
+    let step = "work: is there any on the way in";
+    std::fs::write(&kernel, Kernel::read().without_jumps_of_steps(step)).unwrap();
+    let qemu =
+        wrapped(folder.path(), &format!("exec qemu-system-x86_64 \"$@\" -kernel {}", kernel.display()));
+    let boots = |archive: &[u8], programs, limits: &Limits| qemu.boot(archive, programs, limits);
+    let mut script = Script::new();
+    script.set(&format!("{ALL_OFF} stack=frame work=on personality=mach"));
+    let program = program(64, "mach_messages.c");
+    for way in ["syscall", "int80", "call_gate_i386"] {
+        let way = WAYS_64.iter().position(|name| *name == way).unwrap();
+        run(&mut script, &program, way, &[]);
+    }
+    let session = script.boot_in(&boots, Qemu::TCG_HERTZ).unwrap();
+    for ran in &session.ran {
+        assert!(ran.log.iter().any(|line| line == "work on the way in of a call"), "{}", ran.label);
+        assert_eq!(ran.text(), mach_answers::MESSAGES_64, "{}", ran.label);
+    }
+}
