@@ -4,19 +4,22 @@
 
 #define MOST_DEVICE_PAGES 16 /* of one mapping */
 
+/* Traps through a trap gate or a call gate come with interrupts on, and one in the midst of a change would see half of it. */
+static void go_to(struct address_space *to)
+{
+	if (space == to)
+		return;
+	const uint64_t flags = interrupts_off();
+	space_enter(to);
+	interrupts_restore(flags);
+}
+
 static struct address_space *enter(struct task *task)
 {
 	struct address_space *const before = space;
 
-	if (task->space != before)
-		space_enter(task->space);
+	go_to(task->space);
 	return before;
-}
-
-static void leave(struct address_space *before)
-{
-	if (space != before)
-		space_enter(before);
 }
 
 static uint32_t result_of(long problem)
@@ -55,7 +58,7 @@ uint32_t task_vm_allocate(struct task *task, uint64_t *address, uint64_t bytes, 
 	if (!result)
 		result =
 		    result_of(space_add(*address, bytes, PROTECT_READ | PROTECT_WRITE, (struct source){0}));
-	leave(before);
+	go_to(before);
 	return result;
 }
 
@@ -70,7 +73,7 @@ uint32_t task_vm_deallocate(struct task *task, uint64_t address, uint64_t bytes)
 		const uint64_t wanted = bytes < most ? align_up(address - start + bytes, PAGE) : most;
 		result = result_of(space_remove(start, wanted < most ? wanted : most));
 	}
-	leave(before);
+	go_to(before);
 	return result;
 }
 
@@ -120,6 +123,6 @@ uint32_t task_vm_map(struct task *task, struct map *map)
 	else if (!result)
 		result = result_of(
 		    space_add(map->address, map->bytes, protection_of(map->protection), (struct source){0}));
-	leave(before);
+	go_to(before);
 	return result;
 }

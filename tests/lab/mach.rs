@@ -6,6 +6,7 @@ use crate::guest::{Emulator, Script, Session};
 use crate::kernel::Kernel;
 use crate::mach_answers;
 use crate::monitor::{is_missing, wrapped};
+use iced_x86::Code;
 use places::lab::{End, Limits, Qemu};
 
 /// Ways in, in the order of mach64.S.
@@ -449,4 +450,18 @@ fn a_traps_arguments_outlive_work_on_the_way_in() {
         assert!(ran.log.iter().any(|line| line == "work on the way in of a call"), "{}", ran.label);
         assert_eq!(ran.text(), mach_answers::MESSAGES_64, "{}", ran.label);
     }
+}
+
+#[test]
+fn another_tasks_memory_is_entered_with_interrupts_off() {
+    let kernel = Kernel::read();
+    let callers: Vec<String> =
+        kernel.calls("space_enter").into_iter().map(|(function, ..)| function).collect();
+    let off = kernel.functions_that(|code| code.code() == Code::Cli);
+    let of_mach: Vec<&String> = callers
+        .iter()
+        .filter(|name| ["task_", "go_to", "enter"].iter().any(|start| name.starts_with(start)))
+        .collect();
+    assert!(!of_mach.is_empty(), "{callers:?}");
+    assert!(of_mach.iter().all(|name| off.contains(*name)), "{of_mach:?} {off:?}");
 }
