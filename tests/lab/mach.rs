@@ -1,7 +1,7 @@
 //! Programs of GNU Mach (docs/mach.md): their traps through every entry, of both widths, with the protections; tasks that send each
 //! other messages; what they get wrong.
 
-use crate::build::{Program, freestanding_with};
+use crate::build::{OnHost, Program, freestanding_with};
 use crate::guest::{Emulator, Script, Session};
 use crate::kernel::Kernel;
 use crate::mach_answers;
@@ -464,4 +464,14 @@ fn another_tasks_memory_is_entered_with_interrupts_off() {
         .collect();
     assert!(!of_mach.is_empty(), "{callers:?}");
     assert!(of_mach.iter().all(|name| off.contains(*name)), "{of_mach:?} {off:?}");
+}
+
+#[test]
+fn nothing_is_left_in_memory_of_a_message_that_was_converted() {
+    let convert = OnHost::new("mach_convert.c", &["mach/message.c"]);
+    for bytes in [32, 40, 48, 240] {
+        for widths in ["64 32", "32 64", "64 64"] {
+            assert_eq!(convert.run(&format!("{widths} {bytes}"), b""), "0\n", "{widths} {bytes}");
+        }
+    }
 }
