@@ -6,7 +6,7 @@ use crate::guest::{Emulator, Script, Session};
 use crate::kernel::Kernel;
 use crate::mach_answers;
 use crate::monitor::{is_missing, wrapped};
-use iced_x86::Code;
+use iced_x86::{Code, Mnemonic};
 use places::lab::{End, Limits, Qemu};
 
 /// Ways in, in the order of mach64.S.
@@ -473,5 +473,13 @@ fn nothing_is_left_in_memory_of_a_message_that_was_converted() {
         for widths in ["64 32", "32 64", "64 64"] {
             assert_eq!(convert.run(&format!("{widths} {bytes}"), b""), "0\n", "{widths} {bytes}");
         }
+    }
+}
+
+#[test]
+fn names_are_masked_as_numbers_of_traps_are() {
+    let masks = Kernel::read().functions_that(|code| code.mnemonic() == Mnemonic::Sbb);
+    for function in ["name_find", "name_new_at"] {
+        assert!(masks.contains(function), "{function}: {masks:?}");
     }
 }
