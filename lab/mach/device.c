@@ -3,9 +3,10 @@
 
 static const struct device {
 	const char *name;
-	const void *wide, *narrow; /* its page, for tasks of 64 and of 32 bits */
+	const void *wide, *narrow; /* its page, for tasks of 64 and of 32 bits; null: entry_page knows it */
 } devices[] = {
     {"time", mapped_time_64, mapped_time_32},
+    {"entry", 0, 0},
 };
 
 #define DEVICES (sizeof(devices) / sizeof(devices[0]))
@@ -73,5 +74,12 @@ struct port *device_pager(uint32_t device)
 
 const void *device_page(uint32_t device, unsigned width)
 {
+	if (!devices[device].wide)
+		return entry_page(width);
 	return width == 64 ? devices[device].wide : devices[device].narrow;
+}
+
+unsigned device_protection(uint32_t device)
+{
+	return devices[device].wide ? PROTECT_READ : PROTECT_READ | PROTECT_EXECUTE;
 }

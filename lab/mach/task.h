@@ -48,9 +48,13 @@ void device_opened(uint32_t device);					     /* once more */
 void device_closed(uint32_t device); /* the last time, its port dies */
 struct port *device_pager(uint32_t device);
 const void *device_page(uint32_t device, unsigned width); /* what its pager has, for tasks of that width */
+unsigned device_protection(uint32_t device);		  /* the most that a mapping of it may have */
 void devices_reset(void);
 /* time.c */
 extern uint8_t mapped_time_64[], mapped_time_32[];
+
+/* entry_page.c: the page of `entry`, for tasks of that width */
+const void *entry_page(unsigned width);
 
 /* server.c: serves a request to a port of the kernel, and sends the reply. The request is used up. */
 void server_serve(struct message *request);

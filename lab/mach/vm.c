@@ -77,13 +77,24 @@ uint32_t task_vm_deallocate(struct task *task, uint64_t address, uint64_t bytes)
 	return result;
 }
 
-/* The pages of a pager, each of which is the same page of the device. */
-static uint32_t map_device(const struct map *map, const void *page)
+static unsigned protection_of(uint32_t protection)
 {
+	return (protection & 1 ? PROTECT_READ : 0) | (protection & 2 ? PROTECT_WRITE : 0) |
+	       (protection & 4 ? PROTECT_EXECUTE : 0);
+}
+
+/* The pages of a pager, each of which is the same page of the device, and can be read. */
+static uint32_t map_device(const struct map *map, unsigned width)
+{
+	const uint32_t device = map->object->number;
+	const void *const page = device_page(device, width);
+	const unsigned protection =
+	    (PROTECT_READ | protection_of(map->protection)) & device_protection(device);
+
 	if (map->bytes > MOST_DEVICE_PAGES * PAGE)
 		return KERN_RESOURCE_SHORTAGE;
 	for (uint64_t done = 0; done < map->bytes; done += PAGE) {
-		const long problem = space_add_pages(map->address + done, page, PAGE, PROTECT_READ);
+		const long problem = space_add_pages(map->address + done, page, PAGE, protection);
 		if (problem) {
 			if (done)
 				space_remove(map->address, done);
@@ -91,12 +102,6 @@ static uint32_t map_device(const struct map *map, const void *page)
 		}
 	}
 	return KERN_SUCCESS;
-}
-
-static unsigned protection_of(uint32_t protection)
-{
-	return (protection & 1 ? PROTECT_READ : 0) | (protection & 2 ? PROTECT_WRITE : 0) |
-	       (protection & 4 ? PROTECT_EXECUTE : 0);
 }
 
 static uint32_t check(const struct map *map)
@@ -119,7 +124,7 @@ uint32_t task_vm_map(struct task *task, struct map *map)
 	struct address_space *const before = enter(task);
 	result = choose(&map->address, &map->bytes, map->anywhere != 0);
 	if (!result && map->object != PORT_NULL)
-		result = map_device(map, device_page(map->object->number, task->width));
+		result = map_device(map, task->width);
 	else if (!result)
 		result = result_of(
 		    space_add(map->address, map->bytes, protection_of(map->protection), (struct source){0}));

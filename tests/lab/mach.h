@@ -106,6 +106,10 @@ _Static_assert(ITEM(2, 32, 1) == CHOOSE(0x10012002ul, 0x120002002ul), "an INTEGE
 #define RCV_NOTIFY   0x200u
 #define RCV_LARGE    0x800u
 
+#define PAGE		 4096u
+#define READ_AND_EXECUTE 5u
+#define ENTRY_PAGE	 0x10000000u /* where one task maps the page of the device `entry` for another */
+
 /* mach64.S, mach32.S */
 uint32_t mach_msg(void *message, uint32_t option, uint32_t send_size, uint32_t receive_size, name from,
 		  uint32_t milliseconds, name notify);
@@ -149,5 +153,6 @@ uint32_t request(name to, uint32_t id, uint32_t bits, void *message, uint32_t se
 name new_port(void);
 /* By the device master port; the result of device_open. */
 uint32_t device_open(name master, const char *called, name *device);
+uint32_t device_pager(name device, name *pager); /* device_map, of a page */
 /* What a program does; the words behind the names of the ports. */
 void run(int count, char **words);

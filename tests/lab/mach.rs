@@ -10,7 +10,7 @@ use iced_x86::{Code, Mnemonic};
 use places::lab::{End, Limits, Qemu};
 
 /// Ways in, in the order of mach64.S.
-const WAYS_64: [&str; 9] =
+pub const WAYS_64: [&str; 9] =
     ["syscall", "sysenter", "call_gate", "ud", "lock_nop", "int3", "div0", "int80", "call_gate_i386"];
 
 /// In the order of mach32.S. `syscall` of 32-bit code is AMD's, `sysenter` Intel's.
@@ -28,13 +28,16 @@ pub const CONFIGURATIONS: [&str; 8] = [
     "pti=off stack=frame exit=natural work=on trace=on filter=3 audit=on dispatch=direct swapgs=on",
 ];
 
-const ALL_OFF: &str = "gate=interrupt copy-frame=off clear-registers=off stack-offset=off canary=off index-mask=off \
+pub const ALL_OFF: &str = "gate=interrupt copy-frame=off clear-registers=off stack-offset=off canary=off index-mask=off \
                        dispatch=table returns=plain work=off trace=off filter=0 audit=off swapgs=off smap=on pti=off";
+
+/// Finds a function in the page of the device `entry`, for programs and for the stubs' library alike.
+pub const IMAGE: &str = "../../mach/stub/image.c";
 
 /// A program of this folder for GNU Mach.
 pub fn program(bits: u8, source: &str) -> Program {
     let assembly = format!("mach{bits}.S");
-    freestanding_with(bits, &[source, "mach.c", &assembly], &["-Wno-unused-function"])
+    freestanding_with(bits, &[source, "mach.c", IMAGE, &assembly], &["-Wno-unused-function"])
 }
 
 /// The ways that an emulator's processor has, by their numbers.
@@ -51,8 +54,12 @@ fn ways(bits: u8, emulator: Emulator) -> Vec<usize> {
 
 /// Its words are the ports, which entry its traps take, and these.
 pub fn run(script: &mut Script, program: &Program, way: usize, words: &[&str]) {
-    let way = way.to_string();
-    let all: Vec<&str> = ["${host-port}", "${device-port}", &way].iter().chain(words).copied().collect();
+    run_by(script, program, &way.to_string(), words);
+}
+
+/// By a way that has a number, or the word `entry`: through the page of that device.
+pub fn run_by(script: &mut Script, program: &Program, way: &str, words: &[&str]) {
+    let all: Vec<&str> = ["${host-port}", "${device-port}", way].iter().chain(words).copied().collect();
     script.run(program, &all);
 }
 
@@ -65,7 +72,7 @@ pub fn boot(script: &Script, emulator: Emulator) -> Option<Session> {
 }
 
 /// What mach_hello.c must say. One register is lost where `sysexit` takes the address from it.
-fn hello(bits: u8, words: &str, lost: usize) -> String {
+pub fn hello(bits: u8, words: &str, lost: usize) -> String {
     let bits = if bits == 64 { "40" } else { "20" };
     format!(
         "hello {bits}\n{words}\nnull 0\nbad 1\nkernel 1\nedge\nxxxxxxendless 1\ntrap 31 4\ntrap 10 0\ntrap 129 4\ntask 3\n\
@@ -146,7 +153,7 @@ fn the_kernel_serves_requests_of_migs_stubs() {
 }
 
 /// Runs a first task, and others beside it.
-fn together(script: &mut Script, first: (&Program, &[&str]), others: &[(&Program, &[&str])]) {
+pub fn together(script: &mut Script, first: (&Program, &[&str]), others: &[(&Program, &[&str])]) {
     for (program, words) in others {
         let all: Vec<&str> = ["0", "0", "0"].iter().chain(*words).copied().collect();
         script.beside(program, &all);

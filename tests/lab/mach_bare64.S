@@ -1,0 +1,14 @@
+/* 64-bit stubs of GNU Mach's traps without an instruction that enters the kernel: all go to where the page of the device `entry` is. */
+#include "mach.inc"
+
+	.data
+	.balign	8
+	.globl	way, ways
+way:	.quad	0
+ways:
+
+	.text
+	.globl	_start
+_start:	mov	%rsp, %rdi
+	and	$-16, %rsp
+	call	begin
