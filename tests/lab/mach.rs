@@ -6,7 +6,8 @@ use crate::guest::{Emulator, Script, Session};
 use crate::kernel::Kernel;
 use crate::mach_answers;
 use crate::monitor::{is_missing, wrapped};
-use iced_x86::{Code, Mnemonic};
+use iced_x86::{Code, Decoder, DecoderOptions, Instruction, Mnemonic};
+use object::{Object, ObjectSection};
 use places::lab::{End, Limits, Qemu};
 
 /// Ways in, in the order of mach64.S.
@@ -61,6 +62,25 @@ pub fn run(script: &mut Script, program: &Program, way: usize, words: &[&str]) {
 pub fn run_by(script: &mut Script, program: &Program, way: &str, words: &[&str]) {
     let all: Vec<&str> = ["${host-port}", "${device-port}", way].iter().chain(words).copied().collect();
     script.run(program, &all);
+}
+
+/// A program of mach_linked.c, which is told of no way.
+pub fn run_linked(script: &mut Script, program: &Program, device: &str) {
+    script.run(program, &["${host-port}", device]);
+}
+
+/// Whether an instruction enters the kernel.
+pub fn enters(code: &Instruction) -> bool {
+    let is_int = code.code() == Code::Int_imm8;
+    is_int || code.is_call_far() || matches!(code.mnemonic(), Mnemonic::Syscall | Mnemonic::Sysenter)
+}
+
+/// What a program's code is, instruction by instruction.
+pub fn code_of(program: &[u8], bits: u8) -> Vec<Instruction> {
+    let file = object::File::parse(program).unwrap();
+    let text = file.section_by_name(".text").unwrap();
+    let bytes = text.data().unwrap();
+    Decoder::with_ip(bits.into(), bytes, text.address(), DecoderOptions::NONE).into_iter().collect()
 }
 
 pub fn boot(script: &Script, emulator: Emulator) -> Option<Session> {

@@ -3,8 +3,8 @@
 use crate::build::{Program, freestanding_with, root};
 use crate::guest::{Emulator, Script};
 use crate::kernel::Kernel;
-use crate::mach::{ALL_OFF, CONFIGURATIONS, IMAGE, boot, hello, program, run, run_by};
-use iced_x86::{Code, Decoder, DecoderOptions, Instruction, Mnemonic, Register};
+use crate::mach::{ALL_OFF, CONFIGURATIONS, IMAGE, boot, code_of, enters, hello, program, run, run_by};
+use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, Register};
 use object::{Object, ObjectSection, ObjectSymbol};
 use places::lab::End;
 use std::collections::BTreeMap;
@@ -108,30 +108,17 @@ fn the_page_can_be_executed_and_never_written() {
 
 /// A program that goes to the page for all that it asks for.
 fn bare(bits: u8) -> Program {
-    let assembly = format!("mach_bare{bits}.S");
-    let sources = ["mach_bare.c", "mach.c", IMAGE, &assembly];
+    let start = format!("mach_start{bits}.S");
+    let sources = ["mach_bare.c", "mach.c", IMAGE, "mach_bare.S", &start];
     freestanding_with(bits, &sources, &["-Wno-unused-function"])
-}
-
-fn enters(code: &Instruction) -> bool {
-    let is_int = code.code() == Code::Int_imm8;
-    is_int || code.is_call_far() || matches!(code.mnemonic(), Mnemonic::Syscall | Mnemonic::Sysenter)
-}
-
-/// What a program's code is, instruction by instruction.
-fn code(program: &Program, bits: u8) -> Vec<Instruction> {
-    let file = object::File::parse(&*program.bytes).unwrap();
-    let text = file.section_by_name(".text").unwrap();
-    let bytes = text.data().unwrap();
-    Decoder::with_ip(bits.into(), bytes, text.address(), DecoderOptions::NONE).into_iter().collect()
 }
 
 #[test]
 fn a_program_without_an_entering_instruction_makes_traps() {
     let programs = [64, 32].map(|bits| (bits, program(bits, "mach_entry.c"), bare(bits)));
     for (bits, giver, bare) in &programs {
-        assert!(code(giver, *bits).iter().any(enters));
-        let own: Vec<Instruction> = code(bare, *bits).into_iter().filter(enters).collect();
+        assert!(code_of(&giver.bytes, *bits).iter().any(enters));
+        let own: Vec<Instruction> = code_of(&bare.bytes, *bits).into_iter().filter(enters).collect();
         assert!(own.is_empty(), "{own:?}");
     }
     for emulator in [Emulator::TcgIntel, Emulator::TcgAmd] {
