@@ -4,6 +4,7 @@ use crate::build::{Program, freestanding_with, root};
 use crate::guest::{Emulator, Script};
 use crate::kernel::Kernel;
 use crate::mach::{ALL_OFF, CONFIGURATIONS, IMAGE, boot, code_of, enters, hello, program, run, run_by};
+use crate::mach_answers;
 use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, Register};
 use object::{Object, ObjectSection, ObjectSymbol};
 use places::lab::End;
@@ -34,7 +35,7 @@ fn variants(emulator: Emulator) -> [(&'static str, [&'static str; 2]); 4] {
 /// Every trap through the page, with these configurations, and which instruction it has.
 fn check_variants(emulator: Emulator, configurations: &[&str]) {
     let of_both = |source| [64, 32].map(|bits| program(bits, source));
-    let (hellos, how) = (of_both("mach_hello.c"), of_both("mach_entry.c"));
+    let [hellos, messages, how] = ["mach_hello.c", "mach_messages.c", "mach_entry.c"].map(of_both);
     let (mut script, mut expected) = (Script::new(), Vec::new());
     for configuration in configurations {
         for (variant, instructions) in variants(emulator) {
@@ -43,6 +44,8 @@ fn check_variants(emulator: Emulator, configurations: &[&str]) {
                 let lost = bits == 64 && variant == "sysenter" && configuration.contains("exit=natural");
                 run_by(&mut script, &hellos[place], "entry", &["a", "b c"]);
                 expected.push(hello(bits, "[a][b c]", usize::from(lost)));
+                run_by(&mut script, &messages[place], "entry", &[]);
+                expected.push([mach_answers::MESSAGES_64, mach_answers::MESSAGES_32][place].into());
                 run(&mut script, &how[place], 0, &["h"]);
                 expected.push(format!("mapped 0\nenters by {}\n", instructions[place]));
             }
