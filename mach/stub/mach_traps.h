@@ -25,10 +25,14 @@ uint32_t syscall_vm_allocate(uint32_t task, uintptr_t *address, uintptr_t bytes,
 uint32_t syscall_vm_deallocate(uint32_t task, uintptr_t address, uintptr_t bytes);
 uint32_t syscall_task_create(uint32_t parent, uint32_t inherits, uint32_t *made);
 uint32_t syscall_task_terminate(uint32_t task);
+uint32_t syscall_task_suspend(uint32_t task);
+uint32_t syscall_task_set_special_port(uint32_t task, uint32_t which, uint32_t port);
 uint32_t syscall_mach_port_allocate(uint32_t task, uint32_t right, uint32_t *name);
 uint32_t syscall_mach_port_deallocate(uint32_t task, uint32_t name);
 uint32_t syscall_mach_port_insert_right(uint32_t task, uint32_t name, uint32_t right, uint32_t type);
 uint32_t syscall_mach_port_allocate_name(uint32_t task, uint32_t right, uint32_t name);
+uint32_t syscall_thread_depress_abort(uint32_t thread);
+uint32_t thread_set_self_state(int flavor, const void *state, uint32_t count);
 
 /*
  * To be called first, with the device master port, or 0 where a program has none. The variant `entry` maps the page of the device `entry`,
