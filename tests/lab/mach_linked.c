@@ -59,9 +59,9 @@ static void others(name self)
 	say("swtch_pri", swtch_pri(1));
 	say("thread_switch", thread_switch(0, 2, 1));
 	say("thread_switch's second", thread_switch(0, 3, 0));
-	/* What the lab does not have. */
-	say("task_suspend", syscall_task_suspend(self));
-	say("task_set_special_port", syscall_task_set_special_port(self, 1, 0));
+	/* What the lab does not have; of no task, for GNU Mach would do it. */
+	say("task_suspend", syscall_task_suspend(0));
+	say("task_set_special_port", syscall_task_set_special_port(0, 1, 0));
 	say("thread_depress_abort", syscall_thread_depress_abort(0));
 	say("thread_set_self_state", thread_set_self_state(1, 0, 0));
 	say("task_create", syscall_task_create(self, 0, &made));
