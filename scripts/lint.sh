@@ -30,4 +30,4 @@ cargo fmt --all --check
 clippy
 RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps --quiet
 # Assembler files are .S and .inc; the formatter knows only C.
-find abi bench lab probe tests -name '*.[ch]' -print0 | xargs -0 clang-format --dry-run -Werror
+find abi bench lab mach probe tests -name '*.[ch]' -print0 | xargs -0 clang-format --dry-run -Werror

@@ -195,6 +195,9 @@ void cpu_find_features(void)
 	add(FEATURE_UMIP, leaf7.ecx & LEAF7_ECX_UMIP);
 	add(FEATURE_SHSTK, leaf7.ecx & LEAF7_ECX_SHSTK);
 	add(FEATURE_IBT, leaf7.edx & LEAF7_EDX_IBT);
+	/* In long mode AMD has no sysenter, and Intel no syscall of 32-bit code; CPUID reports what exists outside of long mode. */
+	add(FEATURE_SYSENTER, cpu.vendor == VENDOR_INTEL && cpu.has_sysenter);
+	add(FEATURE_SYSCALL32, cpu.vendor == VENDOR_AMD);
 	add(FEATURE_PCID, leaf1.ecx & LEAF1_ECX_PCID);
 	add(FEATURE_PGE, leaf1.edx & LEAF1_EDX_PGE);
 	add(FEATURE_INVPCID, leaf7.ebx & LEAF7_EBX_INVPCID);

@@ -3,12 +3,20 @@
 
 static const struct device {
 	const char *name;
-	const void *wide, *narrow; /* its page, for tasks of 64 and of 32 bits */
+	const void *wide, *narrow; /* its page, for tasks of 64 and of 32 bits; null: entry_page knows it */
 } devices[] = {
     {"time", mapped_time_64, mapped_time_32},
+    {"entry", 0, 0},
 };
 
 #define DEVICES (sizeof(devices) / sizeof(devices[0]))
+
+/*
+ * What is charged to no task: the machine's three ports, the port of each program's task and thread, which are made before any runs, and a
+ * pager of each device. There is room for them beside what all tasks may have.
+ */
+#define UNCHARGED_PORTS (3 + 2 * MOST_TASKS + DEVICES)
+_Static_assert(UNCHARGED_PORTS + MOST_TASKS * MOST_PORTS_OF_TASK <= MOST_PORTS, "each task has its share");
 
 /* One of each for a device, made when it is asked for: the port as long as it is open, the pager for ever. */
 static struct port *ports[DEVICES], *pagers[DEVICES];
@@ -33,10 +41,10 @@ uint32_t device_find(const uint8_t *name, uint32_t bytes, uint32_t *device)
 	return DEVICE_NO_SUCH_DEVICE;
 }
 
-struct port *device_port(uint32_t device)
+struct port *device_port(uint32_t device, struct task *charged)
 {
 	if (!ports[device])
-		ports[device] = port_new(OBJECT_DEVICE, device, 0);
+		ports[device] = port_new(OBJECT_DEVICE, device, charged);
 	return ports[device];
 }
 
@@ -66,5 +74,12 @@ struct port *device_pager(uint32_t device)
 
 const void *device_page(uint32_t device, unsigned width)
 {
+	if (!devices[device].wide)
+		return entry_page(width);
 	return width == 64 ? devices[device].wide : devices[device].narrow;
+}
+
+unsigned device_protection(uint32_t device)
+{
+	return devices[device].wide ? PROTECT_READ : PROTECT_READ | PROTECT_EXECUTE;
 }

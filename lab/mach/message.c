@@ -192,6 +192,9 @@ int message_convert(struct message *message, unsigned width)
 	}
 	__builtin_memmove(message->bytes + to, message->bytes + from, body);
 	__builtin_memset(message->bytes + end, 0, size - end);
+	/* What is given back is overwritten as far as its size. */
+	if (size < message->size)
+		__builtin_memset(message->bytes + size, MESSAGE_POISON, message->size - size);
 	__builtin_memset(message->bytes, 0, to);
 	message->width = width;
 	message->size = size;

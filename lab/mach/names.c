@@ -2,6 +2,8 @@
  * Names: small numbers, the lowest first; those that were freed are given again, the last first. A program can also choose one, of any
  * 32 bits; there is room for a few that are not small.
  */
+#include "entry/entry.h"
+#include "entry/index-mask.h"
 #include "mach/port.h"
 
 void names_reset(struct name_space *names)
@@ -10,10 +12,21 @@ void names_reset(struct name_space *names)
 	names->fresh = 1;
 }
 
+_Static_assert(INDEX_MASK_OFF + 1 == INDEX_MASK_ON, "small");
+
+/* A name that is below MOST_NAMES. Whether it is masked is no branch either, which could be mispredicted as well. */
+static struct entry *small(struct name_space *names, uint32_t name)
+{
+	const uint64_t is_plain =
+	    (uint64_t)configured[SWITCH_INDEX_MASK] - INDEX_MASK_ON; /* all bits, or 0 */
+
+	return &names->entries[name & (index_mask(name, MOST_NAMES) | is_plain)];
+}
+
 struct entry *name_find(struct name_space *names, uint32_t name)
 {
 	if (name < MOST_NAMES)
-		return name && names->entries[name].type ? &names->entries[name] : 0;
+		return name && small(names, name)->type ? small(names, name) : 0;
 	for (unsigned i = MOST_NAMES; i < MOST_NAMES + MOST_CHOSEN_NAMES; i++)
 		if (names->entries[i].type && names->entries[i].name == name)
 			return &names->entries[i];
@@ -52,9 +65,10 @@ static void unlist(struct name_space *names, struct entry *entry)
 struct entry *name_new_at(struct name_space *names, uint32_t name)
 {
 	if (name < MOST_NAMES) {
-		if (names->entries[name].is_listed)
-			unlist(names, &names->entries[name]);
-		return begin(&names->entries[name], name);
+		struct entry *const entry = small(names, name);
+		if (entry->is_listed)
+			unlist(names, entry);
+		return begin(entry, name);
 	}
 	for (unsigned i = MOST_NAMES; i < MOST_NAMES + MOST_CHOSEN_NAMES; i++)
 		if (!names->entries[i].type)

@@ -126,6 +126,8 @@ void right_is_used(struct right right)
 void port_moves(struct port *port, struct task *receiver)
 {
 	port->receiver = receiver;
+	if (receiver)
+		port->last_receiver = receiver;
 	port->transit = 0;
 	port->sequence = 0;
 	port->make_sends = 0;

@@ -36,7 +36,9 @@ struct port {
 	uint32_t number;     /* of the object: which task, thread, device */
 	uint32_t references; /* names, rights in messages, requests, the kernel's own; 0: unused */
 	int is_alive;
-	struct task *receiver;	    /* null: the kernel's, or on its way in a message */
+	struct task *receiver; /* null: the kernel's, or on its way in a message */
+	/* Who has the receive right, or has sent the message that has it; what comes unasked is charged to it. Null: the kernel's. */
+	struct task *last_receiver;
 	struct port *transit;	    /* where the message goes that has the receive right */
 	uint32_t names[MOST_TASKS]; /* of the send or receive right, or both, in each task; 0: none */
 	uint32_t send_rights, once_rights, make_sends; /* rights: one for each name, and each message */

@@ -84,14 +84,18 @@ static uint64_t item_of(unsigned width, unsigned name)
 			   : name | 32ul << 8 | 1ul << 16 | 1ul << 28;
 }
 
-/* The message of a notification: a header, and but for one kind an item of a word. */
+/*
+ * The message of a notification: a header, and but for one kind an item of a word. It has the width of the task that receives there, and
+ * is among its messages; where the right to receive is on its way, of the one that has sent it, which the message of the right keeps.
+ */
 static struct message *new_notification(struct port *to, uint32_t id, uint32_t value)
 {
-	const unsigned width = to->charged ? to->charged->width : 64, word = width / 8;
+	struct task *const receiver = to->last_receiver;
+	const unsigned width = receiver->width, word = width / 8;
 	const uint32_t header = header_bytes(width);
 	const uint64_t item = item_of(width, id == NOTIFY_NO_SENDERS ? ITEM_INTEGER_32 : ITEM_PORT_NAME);
 	struct message *const message =
-	    message_new(id == NOTIFY_SEND_ONCE ? header : header + 2 * word, width, to->charged);
+	    message_new(id == NOTIFY_SEND_ONCE ? header : header + 2 * word, width, receiver);
 
 	if (!message)
 		return 0;

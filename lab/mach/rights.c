@@ -336,7 +336,7 @@ static uint32_t allocate_under(struct task *task, uint32_t right, struct entry *
 		name_free(&task->names, entry);
 		return KERN_RESOURCE_SHORTAGE;
 	}
-	port->receiver = task;
+	port_moves(port, task);
 	port->names[task_number(task)] = entry->name;
 	entry->port = port;
 	return KERN_SUCCESS;

@@ -249,4 +249,6 @@ void server_serve(struct message *message)
 	if (!reply && !result)
 		right_destroy(request.right); /* nobody gets it */
 	send_reply(reply, answer_to);
+	if (request.ends_sender)
+		task_terminate(request.sender);
 }

@@ -18,6 +18,7 @@ struct request {
 	uint64_t out[MOST_OUT];
 	struct right right;
 	struct task *sender;
+	int ends_sender; /* when it has been answered */
 };
 
 /* server_port.c, server_machine.c: KERN_* and the like, each by the id of mach/interface.h; MIG_BAD_ID when it is none of theirs. */

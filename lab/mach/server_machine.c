@@ -47,6 +47,15 @@ static uint32_t get_special(struct task *task, struct request *request)
 	return KERN_SUCCESS;
 }
 
+/* Whoever waits for the answer gets it also where the task that asks is the one that ends. */
+static uint32_t terminate(struct task *task, struct request *request)
+{
+	if (task != request->sender)
+		return task_terminate(task);
+	request->ends_sender = 1;
+	return KERN_SUCCESS;
+}
+
 static uint32_t serve_task(uint32_t id, struct request *request)
 {
 	struct task *const task = task_of_port(request->to);
@@ -58,7 +67,7 @@ static uint32_t serve_task(uint32_t id, struct request *request)
 	case ID_TASK_CREATE:
 		return create(task, request);
 	case ID_TASK_TERMINATE:
-		return task_terminate(task);
+		return terminate(task, request);
 	case ID_TASK_GET_PORT:
 		return get_special(task, request);
 	case ID_VM_ALLOCATE:
@@ -104,7 +113,7 @@ static uint32_t open(struct request *request)
 	const uint32_t result = device_find(request->string, STRING_BYTES, &device);
 	if (result)
 		return result;
-	struct port *const port = device_port(device);
+	struct port *const port = device_port(device, request->sender);
 	if (!port)
 		return KERN_RESOURCE_SHORTAGE;
 	device_opened(device);

@@ -16,7 +16,7 @@ static void give(struct task *task, struct port *port)
 
 int mach_begin(struct thread *thread)
 {
-	return task_new(thread->space, (unsigned)thread->bits, thread) != 0;
+	return task_new(thread->space, (unsigned)thread->bits, thread, 0) != 0;
 }
 
 void mach_begin_first(struct thread *first)

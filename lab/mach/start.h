@@ -13,6 +13,7 @@ void mach_program_ends(struct thread *thread);
 void tasks_reset(void); /* no program is alive */
 
 /* wait.c */
+int wait_yield(void); /* ends waits that are over, and lets another thread run, if one can: whether it did */
 /* Who goes on when the current thread ends: waits for a timeout if need be. Null when none can; *is_stuck if some wait for ever. */
 struct thread *wait_next(int *is_stuck);
 

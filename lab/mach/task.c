@@ -41,11 +41,11 @@ static struct task *unused(void)
 	return 0;
 }
 
-struct task *task_new(struct address_space *of, unsigned width, struct thread *thread)
+struct task *task_new(struct address_space *of, unsigned width, struct thread *thread, struct task *charged)
 {
 	make_machine();
 	struct task *const task = unused();
-	struct port *const self = task ? port_new(OBJECT_TASK, (uint32_t)(task - tasks), 0) : 0;
+	struct port *const self = task ? port_new(OBJECT_TASK, (uint32_t)(task - tasks), charged) : 0;
 	if (!self)
 		return 0;
 	task->is_used = task->is_alive = 1;
@@ -121,7 +121,7 @@ uint32_t task_create(struct task *parent, int inherits, struct task **made)
 
 	if (!of)
 		return KERN_RESOURCE_SHORTAGE;
-	*made = task_new(of, parent->width, 0);
+	*made = task_new(of, parent->width, 0, current->mach.task);
 	if (*made)
 		return KERN_SUCCESS;
 	space_end(of);

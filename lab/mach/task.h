@@ -17,8 +17,8 @@ struct task {
 };
 
 /* task.c */
-/* null when there is none left */
-struct task *task_new(struct address_space *of, unsigned width, struct thread *thread);
+/* null when there is none left. Its port is charged to the task that has asked for it, if one has. */
+struct task *task_new(struct address_space *of, unsigned width, struct thread *thread, struct task *charged);
 struct task *task_by_number(uint32_t number);
 uint32_t task_number(const struct task *task);
 /* Its rights, and its port; the address space is the caller's to end. */
@@ -43,14 +43,18 @@ uint32_t task_vm_map(struct task *task, struct map *map);
 
 /* device.c */
 uint32_t device_find(const uint8_t *name, uint32_t bytes, uint32_t *device); /* DEVICE_* */
-struct port *device_port(uint32_t device);
-void device_opened(uint32_t device); /* once more */
+struct port *device_port(uint32_t device, struct task *charged);	     /* if it is not open yet */
+void device_opened(uint32_t device);					     /* once more */
 void device_closed(uint32_t device); /* the last time, its port dies */
 struct port *device_pager(uint32_t device);
 const void *device_page(uint32_t device, unsigned width); /* what its pager has, for tasks of that width */
+unsigned device_protection(uint32_t device);		  /* the most that a mapping of it may have */
 void devices_reset(void);
 /* time.c */
 extern uint8_t mapped_time_64[], mapped_time_32[];
+
+/* entry_page.c: the page of `entry`, for tasks of that width */
+const void *entry_page(unsigned width);
 
 /* server.c: serves a request to a port of the kernel, and sends the reply. The request is used up. */
 void server_serve(struct message *request);
@@ -61,4 +65,3 @@ uint32_t wait_for(struct port *port, int is_sender, int has_end, uint32_t millis
 void wait_ends(struct thread *thread, uint32_t result);
 struct thread *wait_oldest_sender(const struct port *port);
 struct thread *wait_receiver(const struct port *port);
-int wait_yield(void); /* lets another thread run, if one can: whether it did */

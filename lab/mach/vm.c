@@ -4,19 +4,22 @@
 
 #define MOST_DEVICE_PAGES 16 /* of one mapping */
 
+/* Traps through a trap gate or a call gate come with interrupts on, and one in the midst of a change would see half of it. */
+static void go_to(struct address_space *to)
+{
+	if (space == to)
+		return;
+	const uint64_t flags = interrupts_off();
+	space_enter(to);
+	interrupts_restore(flags);
+}
+
 static struct address_space *enter(struct task *task)
 {
 	struct address_space *const before = space;
 
-	if (task->space != before)
-		space_enter(task->space);
+	go_to(task->space);
 	return before;
-}
-
-static void leave(struct address_space *before)
-{
-	if (space != before)
-		space_enter(before);
 }
 
 static uint32_t result_of(long problem)
@@ -55,7 +58,7 @@ uint32_t task_vm_allocate(struct task *task, uint64_t *address, uint64_t bytes, 
 	if (!result)
 		result =
 		    result_of(space_add(*address, bytes, PROTECT_READ | PROTECT_WRITE, (struct source){0}));
-	leave(before);
+	go_to(before);
 	return result;
 }
 
@@ -70,17 +73,28 @@ uint32_t task_vm_deallocate(struct task *task, uint64_t address, uint64_t bytes)
 		const uint64_t wanted = bytes < most ? align_up(address - start + bytes, PAGE) : most;
 		result = result_of(space_remove(start, wanted < most ? wanted : most));
 	}
-	leave(before);
+	go_to(before);
 	return result;
 }
 
-/* The pages of a pager, each of which is the same page of the device. */
-static uint32_t map_device(const struct map *map, const void *page)
+static unsigned protection_of(uint32_t protection)
 {
+	return (protection & 1 ? PROTECT_READ : 0) | (protection & 2 ? PROTECT_WRITE : 0) |
+	       (protection & 4 ? PROTECT_EXECUTE : 0);
+}
+
+/* The pages of a pager, each of which is the same page of the device, and can be read. */
+static uint32_t map_device(const struct map *map, unsigned width)
+{
+	const uint32_t device = map->object->number;
+	const void *const page = device_page(device, width);
+	const unsigned protection =
+	    (PROTECT_READ | protection_of(map->protection)) & device_protection(device);
+
 	if (map->bytes > MOST_DEVICE_PAGES * PAGE)
 		return KERN_RESOURCE_SHORTAGE;
 	for (uint64_t done = 0; done < map->bytes; done += PAGE) {
-		const long problem = space_add_pages(map->address + done, page, PAGE, PROTECT_READ);
+		const long problem = space_add_pages(map->address + done, page, PAGE, protection);
 		if (problem) {
 			if (done)
 				space_remove(map->address, done);
@@ -88,12 +102,6 @@ static uint32_t map_device(const struct map *map, const void *page)
 		}
 	}
 	return KERN_SUCCESS;
-}
-
-static unsigned protection_of(uint32_t protection)
-{
-	return (protection & 1 ? PROTECT_READ : 0) | (protection & 2 ? PROTECT_WRITE : 0) |
-	       (protection & 4 ? PROTECT_EXECUTE : 0);
 }
 
 static uint32_t check(const struct map *map)
@@ -116,10 +124,10 @@ uint32_t task_vm_map(struct task *task, struct map *map)
 	struct address_space *const before = enter(task);
 	result = choose(&map->address, &map->bytes, map->anywhere != 0);
 	if (!result && map->object != PORT_NULL)
-		result = map_device(map, device_page(map->object->number, task->width));
+		result = map_device(map, task->width);
 	else if (!result)
 		result = result_of(
 		    space_add(map->address, map->bytes, protection_of(map->protection), (struct source){0}));
-	leave(before);
+	go_to(before);
 	return result;
 }

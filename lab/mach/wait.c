@@ -15,11 +15,12 @@
 
 static uint64_t tickets;
 
+/* Of a clock that there is also where the TSC's frequency is unknown (a tick is a nanosecond then), and that no long wait overruns. */
 static uint64_t now(void)
 {
-	struct time_value time = {0};
+	struct time_value time;
 
-	clock_read(CLOCK_MONOTONIC, &time);
+	clock_read(CLOCK_PROCESS_CPU, &time);
 	return time.seconds * NANOSECONDS_A_SECOND + time.nanoseconds;
 }
 
@@ -50,11 +51,14 @@ static uint64_t end_waits(void)
 	return soonest;
 }
 
+/* Without an APIC no tick updates the other clocks, which are right for some minutes only. */
 static void rest_until(uint64_t end)
 {
 	if (end > now() + time_memory.page.coarse_resolution)
 		time_rest();
 	program_may_be_runaway();
+	clock_update();
+	mach_time_update();
 }
 
 static _Noreturn void is_stuck(void)

@@ -76,6 +76,7 @@ long time_wait(uint32_t clock, struct time_value time, int is_absolute);
 void timers_reset(struct timers *reset);
 void timers_save(struct timers *to); /* of the current thread */
 void timers_load(const struct timers *from);
+void timers_end(void);	 /* the current thread has ended: none of its timers runs out any more */
 void timers_check(void); /* sends the signals of those that have run out */
 /* A call that nothing but a signal can end: `what` it is. */
 _Noreturn void waits_for_ever(const char *what);

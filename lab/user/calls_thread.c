@@ -1,4 +1,6 @@
 /* A thread: where it runs, what it waits for, its settings. */
+#include "entry/entry.h"
+#include "mach/start.h"
 #include "mm/mm.h"
 #include "time/clock.h"
 #include "user/calls.h"
@@ -33,8 +35,11 @@ void settings_reset(struct settings *settings, const char *name)
 /* To the next program that runs together with this one, if there is any. */
 long call_sched_yield(void)
 {
+	if (current->personality == PERSONALITY_MACH) {
+		wait_yield();
+		return 0;
+	}
 	struct thread *const next = thread_next();
-
 	if (next)
 		thread_run(next);
 	return 0;

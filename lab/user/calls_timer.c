@@ -32,6 +32,11 @@ void timers_load(const struct timers *from)
 	timers = *from;
 }
 
+void timers_end(void)
+{
+	timers_reset(&timers);
+}
+
 static uint64_t now(void)
 {
 	struct time_value time = {0, 0};

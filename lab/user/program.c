@@ -38,6 +38,7 @@ static struct thread *next_of(struct end *end)
 		return thread_next();
 	mach_program_ends(current);
 	current->is_runnable = 0;
+	timers_end(); /* others may wait longer than one of its alarms */
 	struct thread *const next = wait_next(&is_stuck);
 	if (is_stuck && !next) {
 		log_line(

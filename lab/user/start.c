@@ -22,26 +22,26 @@
 /* The 32-bit vDSO with the entry that was chosen at boot. */
 static uint8_t vdso32[2 * PAGE] __attribute__((aligned(4096)));
 
-/*
- * What __kernel_vsyscall uses: the fastest that this processor has. In long mode AMD has no sysenter, and Intel no syscall
- * from 32-bit code; CPUID does not tell, as it reports what exists outside of long mode.
- */
+unsigned gateway_best(void)
+{
+	if (cpu_has(FEATURE_SYSCALL32))
+		return GATEWAY_SYSCALL;
+	return cpu_has(FEATURE_SYSENTER) ? GATEWAY_SYSENTER : GATEWAY_INT80;
+}
+
 unsigned gateway_choose(void)
 {
-	const uint8_t *code = gateway_int80;
-	unsigned chosen = GATEWAY_INT80;
+	static const uint8_t *const codes[] = {
+	    [GATEWAY_INT80] = gateway_int80,
+	    [GATEWAY_SYSENTER] = gateway_sysenter,
+	    [GATEWAY_SYSCALL] = gateway_syscall,
+	};
+	const unsigned chosen = gateway_best();
 
-	if (cpu.vendor == VENDOR_AMD) {
-		chosen = GATEWAY_SYSCALL;
-		code = gateway_syscall;
-	} else if (cpu.vendor == VENDOR_INTEL && cpu.has_sysenter) {
-		chosen = GATEWAY_SYSENTER;
-		code = gateway_sysenter;
-	}
 	if ((uint64_t)(vdso32_image_end - vdso32_image) > sizeof(vdso32))
 		panic("the 32-bit vDSO is larger than expected");
 	__builtin_memcpy(vdso32, vdso32_image, (uint64_t)(vdso32_image_end - vdso32_image));
-	__builtin_memcpy(vdso32 + VDSO32_GATEWAY, code, GATEWAY_SIZE);
+	__builtin_memcpy(vdso32 + VDSO32_GATEWAY, codes[chosen], GATEWAY_SIZE);
 	return chosen;
 }
 

@@ -83,5 +83,6 @@ long call_getcpu(uint64_t cpu, uint64_t node);
 /* umip.c: emulates an instruction that UMIP forbids in ring 3; 0 when the #GP had another cause. */
 int umip_fault(struct frame *frame);
 
-/* start.c: puts the fastest entry into the 32-bit vDSO; GATEWAY_*. */
+/* start.c: the fastest entry of 32-bit code that this processor has; puts it into the 32-bit vDSO. GATEWAY_*. */
+unsigned gateway_best(void);
 unsigned gateway_choose(void);

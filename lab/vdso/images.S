@@ -15,6 +15,13 @@
 
 	IMAGE	vdso64_image, vdso64.so
 	IMAGE	vdso32_image, vdso32.so
+	IMAGE	entry64_syscall_image, entry64-syscall.so
+	IMAGE	entry64_sysenter_image, entry64-sysenter.so
+	IMAGE	entry64_int80_image, entry64-int80.so
+	IMAGE	entry32_gate_image, entry32-gate.so
+	IMAGE	entry32_int80_image, entry32-int80.so
+	IMAGE	entry32_sysenter_image, entry32-sysenter.so
+	IMAGE	entry32_syscall_image, entry32-syscall.so
 	IMAGE	vsyscall_native_image, vsyscall-native.bin
 	IMAGE	vsyscall_original_image, vsyscall-original.bin
 

@@ -112,12 +112,22 @@ impl Kernel {
     /// The kernel's file with the first short conditional jump of all steps of a name taken always.
     pub fn with_jumps_of_steps(&self, name: &str) -> Vec<u8> {
         const SHORT_JUMP: u8 = 0xeb;
+        self.with_first_jumps(name, &[SHORT_JUMP])
+    }
+
+    /// The same with it never taken.
+    pub fn without_jumps_of_steps(&self, name: &str) -> Vec<u8> {
+        self.with_first_jumps(name, &[NOP, NOP])
+    }
+
+    fn with_first_jumps(&self, name: &str, code: &[u8]) -> Vec<u8> {
         let paths = table::paths::Paths::read(&table::paths::File::read(self.whole).unwrap()).unwrap();
-        let steps = paths.paths.iter().flat_map(|path| &path.own.steps).filter(|step| step.name == name);
+        let steps = paths.paths.iter().flat_map(|path| paths.steps(path)).filter(|step| step.name == name);
         let mut file = self.whole.to_vec();
         for step in steps {
             let jump = step.instructions().into_iter().find(|code| code.is_jcc_short()).unwrap();
-            file[self.place(jump.ip())] = SHORT_JUMP;
+            let at = self.place(jump.ip());
+            file[at..at + code.len()].copy_from_slice(code);
         }
         assert!(file != self.whole, "no step {name:?} has a jump");
         file

@@ -44,6 +44,9 @@ typedef uint32_t item;
 #endif
 #define WORD_BITS (8 * sizeof(item))
 
+/* A word of the program's width, as the kernel describes it. */
+#define WORD_ITEM ITEM(CHOOSE(INTEGER_32, 11u), WORD_BITS, 1)
+
 /* An item of one element, at a multiple of its width. */
 struct word_item {
 	item type;
@@ -103,6 +106,10 @@ _Static_assert(ITEM(2, 32, 1) == CHOOSE(0x10012002ul, 0x120002002ul), "an INTEGE
 #define RCV_NOTIFY   0x200u
 #define RCV_LARGE    0x800u
 
+#define PAGE		 4096u
+#define READ_AND_EXECUTE 5u
+#define ENTRY_PAGE	 0x10000000u /* where one task maps the page of the device `entry` for another */
+
 /* mach64.S, mach32.S */
 uint32_t mach_msg(void *message, uint32_t option, uint32_t send_size, uint32_t receive_size, name from,
 		  uint32_t milliseconds, name notify);
@@ -127,6 +134,8 @@ uint32_t mach_port_deallocate(name task, name of);
 uint32_t mach_port_insert_right(name task, name as, name right, uint32_t type);
 uint32_t mach_port_allocate_name(name task, uint32_t right, name as);
 uint32_t trap_31(void), trap_10(void), trap_129(void), trap_130(void), trap_131(void);
+/* A call of Linux's, with its number of the program's width. */
+long linux_call(long number, long first, long second, long third);
 /* Registers that must be as they were, by a trap: how many are not. */
 long registers_changed(long number);
 extern void (*const ways[])(void);
@@ -142,5 +151,8 @@ void *memcpy(void *to, const void *from, size_t count);
 uint32_t request(name to, uint32_t id, uint32_t bits, void *message, uint32_t send_size,
 		 uint32_t receive_size);
 name new_port(void);
+/* By the device master port; the result of device_open. */
+uint32_t device_open(name master, const char *called, name *device);
+uint32_t device_pager(name device, name *pager); /* device_map, of a page */
 /* What a program does; the words behind the names of the ports. */
 void run(int count, char **words);

@@ -1,14 +1,17 @@
 //! Programs of GNU Mach (docs/mach.md): their traps through every entry, of both widths, with the protections; tasks that send each
 //! other messages; what they get wrong.
 
-use crate::build::{Program, freestanding_with};
+use crate::build::{OnHost, Program, freestanding_with};
 use crate::guest::{Emulator, Script, Session};
 use crate::kernel::Kernel;
 use crate::mach_answers;
-use places::lab::End;
+use crate::monitor::{is_missing, wrapped};
+use iced_x86::{Code, Decoder, DecoderOptions, Instruction, Mnemonic};
+use object::{Object, ObjectSection};
+use places::lab::{End, Limits, Qemu};
 
 /// Ways in, in the order of mach64.S.
-const WAYS_64: [&str; 9] =
+pub const WAYS_64: [&str; 9] =
     ["syscall", "sysenter", "call_gate", "ud", "lock_nop", "int3", "div0", "int80", "call_gate_i386"];
 
 /// In the order of mach32.S. `syscall` of 32-bit code is AMD's, `sysenter` Intel's.
@@ -26,13 +29,16 @@ pub const CONFIGURATIONS: [&str; 8] = [
     "pti=off stack=frame exit=natural work=on trace=on filter=3 audit=on dispatch=direct swapgs=on",
 ];
 
-const ALL_OFF: &str = "gate=interrupt copy-frame=off clear-registers=off stack-offset=off canary=off index-mask=off \
+pub const ALL_OFF: &str = "gate=interrupt copy-frame=off clear-registers=off stack-offset=off canary=off index-mask=off \
                        dispatch=table returns=plain work=off trace=off filter=0 audit=off swapgs=off smap=on pti=off";
+
+/// Finds a function in the page of the device `entry`, for programs and for the stubs' library alike.
+pub const IMAGE: &str = "../../mach/stub/image.c";
 
 /// A program of this folder for GNU Mach.
 pub fn program(bits: u8, source: &str) -> Program {
     let assembly = format!("mach{bits}.S");
-    freestanding_with(bits, &[source, "mach.c", &assembly], &["-Wno-unused-function"])
+    freestanding_with(bits, &[source, "mach.c", IMAGE, &assembly], &["-Wno-unused-function"])
 }
 
 /// The ways that an emulator's processor has, by their numbers.
@@ -49,9 +55,32 @@ fn ways(bits: u8, emulator: Emulator) -> Vec<usize> {
 
 /// Its words are the ports, which entry its traps take, and these.
 pub fn run(script: &mut Script, program: &Program, way: usize, words: &[&str]) {
-    let way = way.to_string();
-    let all: Vec<&str> = ["${host-port}", "${device-port}", &way].iter().chain(words).copied().collect();
+    run_by(script, program, &way.to_string(), words);
+}
+
+/// By a way that has a number, or the word `entry`: through the page of that device.
+pub fn run_by(script: &mut Script, program: &Program, way: &str, words: &[&str]) {
+    let all: Vec<&str> = ["${host-port}", "${device-port}", way].iter().chain(words).copied().collect();
     script.run(program, &all);
+}
+
+/// A program of mach_linked.c, which is told of no way.
+pub fn run_linked(script: &mut Script, program: &Program, device: &str) {
+    script.run(program, &["${host-port}", device]);
+}
+
+/// Whether an instruction enters the kernel.
+pub fn enters(code: &Instruction) -> bool {
+    let is_int = code.code() == Code::Int_imm8;
+    is_int || code.is_call_far() || matches!(code.mnemonic(), Mnemonic::Syscall | Mnemonic::Sysenter)
+}
+
+/// What a program's code is, instruction by instruction.
+pub fn code_of(program: &[u8], bits: u8) -> Vec<Instruction> {
+    let file = object::File::parse(program).unwrap();
+    let text = file.section_by_name(".text").unwrap();
+    let bytes = text.data().unwrap();
+    Decoder::with_ip(bits.into(), bytes, text.address(), DecoderOptions::NONE).into_iter().collect()
 }
 
 pub fn boot(script: &Script, emulator: Emulator) -> Option<Session> {
@@ -63,7 +92,7 @@ pub fn boot(script: &Script, emulator: Emulator) -> Option<Session> {
 }
 
 /// What mach_hello.c must say. One register is lost where `sysexit` takes the address from it.
-fn hello(bits: u8, words: &str, lost: usize) -> String {
+pub fn hello(bits: u8, words: &str, lost: usize) -> String {
     let bits = if bits == 64 { "40" } else { "20" };
     format!(
         "hello {bits}\n{words}\nnull 0\nbad 1\nkernel 1\nedge\nxxxxxxendless 1\ntrap 31 4\ntrap 10 0\ntrap 129 4\ntask 3\n\
@@ -144,7 +173,7 @@ fn the_kernel_serves_requests_of_migs_stubs() {
 }
 
 /// Runs a first task, and others beside it.
-fn together(script: &mut Script, first: (&Program, &[&str]), others: &[(&Program, &[&str])]) {
+pub fn together(script: &mut Script, first: (&Program, &[&str]), others: &[(&Program, &[&str])]) {
     for (program, words) in others {
         let all: Vec<&str> = ["0", "0", "0"].iter().chain(*words).copied().collect();
         script.beside(program, &all);
@@ -329,4 +358,155 @@ fn a_message_is_read_from_its_sender_once() {
     let others: Vec<&String> =
         readers.iter().filter(|name| of_sending(name) && *name != "message_read").collect();
     assert!(others.is_empty(), "{others:?}");
+}
+
+/// Programs of mach_faults.c, of both widths.
+fn of_faults() -> [Program; 2] {
+    [64, 32].map(|bits| program(bits, "mach_faults.c"))
+}
+
+/// What two tasks of each pair of widths say: the first by its letter, and the other that runs beside it.
+fn of_pairs(first: &str, other: &str) -> Vec<(u8, String)> {
+    let programs = of_faults();
+    let (mut script, mut widths) = (Script::new(), Vec::new());
+    script.set("personality=mach");
+    for [one, two] in [[0, 0], [1, 1], [0, 1], [1, 0]] {
+        together(&mut script, (&programs[one], &[first]), &[(&programs[two], &[other])]);
+        widths.push([64, 32][two]);
+    }
+    let Some(session) = boot(&script, Emulator::TcgIntel) else { return Vec::new() };
+    widths.into_iter().zip(session.ran.iter().map(|ran| ran.text())).collect()
+}
+
+#[test]
+fn who_ends_itself_by_message_is_answered() {
+    for (_, text) in of_pairs("h", "e") {
+        // Of a task of the other width the answer's code is elsewhere.
+        assert!(text.starts_with("heard 0\nid 83c\nresult "), "{text}");
+    }
+}
+
+#[test]
+fn notifications_are_those_of_the_task_that_receives_them() {
+    for (bits, text) in of_pairs("g", "t") {
+        let bytes = if bits == 64 { "30" } else { "20" };
+        let own = format!("told 0\nin bytes {bytes}\nwho is told may send 1000000d\n");
+        assert!(text.contains(&own) && text.contains("the giver may send 0\n"), "{bits}: {text}");
+    }
+}
+
+#[test]
+fn ports_that_are_made_for_a_task_are_among_its_own() {
+    let mut script = Script::new();
+    script.set("personality=mach");
+    of_faults().iter().for_each(|program| run(&mut script, program, 0, &["k"]));
+    let Some(session) = boot(&script, Emulator::TcgIntel) else { return };
+    for ran in &session.ran {
+        assert_eq!(ran.text(), "of tasks a\nand of devices 14\n", "{}", ran.label);
+    }
+}
+
+/// What programs say that wait, on another machine of QEMU's and with a counter of this frequency.
+fn waited(words: &str, letter: &str, hertz: u64) -> Vec<String> {
+    if is_missing() {
+        return Vec::new();
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let qemu = wrapped(folder.path(), &format!("exec qemu-system-x86_64 \"$@\" {words}"));
+    let boots = |archive: &[u8], programs, limits: &Limits| qemu.boot(archive, programs, limits);
+    let mut script = Script::new();
+    script.limit(0);
+    script.set("personality=mach");
+    of_faults().iter().for_each(|program| run(&mut script, program, 0, &[letter]));
+    let session = script.boot_in(&boots, hertz).unwrap();
+    session.ran.iter().map(|ran| ran.text()).collect()
+}
+
+#[test]
+fn a_timeout_ends_where_the_counters_frequency_is_unknown() {
+    for text in waited("-M microvm", "w", 0) {
+        assert_eq!(text, "waited\n");
+    }
+}
+
+#[test]
+fn a_wait_of_twenty_minutes_ends_without_an_apic() {
+    // Each instruction is 1024 ticks, and a second has as few of them as the kernel can count with.
+    let slow = Qemu::TCG_HERTZ / 250;
+    for text in waited("-cpu max,vendor=GenuineIntel,-apic -icount shift=10", "l", slow) {
+        assert_eq!(text, "waited\nin time 1\n");
+    }
+}
+
+#[test]
+fn a_timeout_ends_while_another_yields_by_linuxs_call() {
+    for (_, text) in of_pairs("y", "m") {
+        assert_eq!(text, "it came 1\n");
+    }
+}
+
+#[test]
+fn an_alarm_ends_with_its_program() {
+    for (_, text) in of_pairs("a", "w") {
+        assert_eq!(text, "alarm 0\nwaited\n");
+    }
+}
+
+/// By entries with i386 numbers a trap of a 64-bit program has arguments in registers that a call of Linux has none in.
+#[test]
+fn a_traps_arguments_outlive_work_on_the_way_in() {
+    if is_missing() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let kernel = folder.path().join("kernel");
+    let step = "work: is there any on the way in";
+    std::fs::write(&kernel, Kernel::read().without_jumps_of_steps(step)).unwrap();
+    let qemu =
+        wrapped(folder.path(), &format!("exec qemu-system-x86_64 \"$@\" -kernel {}", kernel.display()));
+    let boots = |archive: &[u8], programs, limits: &Limits| qemu.boot(archive, programs, limits);
+    let mut script = Script::new();
+    script.set(&format!("{ALL_OFF} stack=frame work=on personality=mach"));
+    let program = program(64, "mach_messages.c");
+    for way in ["syscall", "int80", "call_gate_i386"] {
+        let way = WAYS_64.iter().position(|name| *name == way).unwrap();
+        run(&mut script, &program, way, &[]);
+    }
+    let session = script.boot_in(&boots, Qemu::TCG_HERTZ).unwrap();
+    for ran in &session.ran {
+        assert!(ran.log.iter().any(|line| line == "work on the way in of a call"), "{}", ran.label);
+        assert_eq!(ran.text(), mach_answers::MESSAGES_64, "{}", ran.label);
+    }
+}
+
+#[test]
+fn another_tasks_memory_is_entered_with_interrupts_off() {
+    let kernel = Kernel::read();
+    let callers: Vec<String> =
+        kernel.calls("space_enter").into_iter().map(|(function, ..)| function).collect();
+    let off = kernel.functions_that(|code| code.code() == Code::Cli);
+    let of_mach: Vec<&String> = callers
+        .iter()
+        .filter(|name| ["task_", "go_to", "enter"].iter().any(|start| name.starts_with(start)))
+        .collect();
+    assert!(!of_mach.is_empty(), "{callers:?}");
+    assert!(of_mach.iter().all(|name| off.contains(*name)), "{of_mach:?} {off:?}");
+}
+
+#[test]
+fn nothing_is_left_in_memory_of_a_message_that_was_converted() {
+    let convert = OnHost::new("mach_convert.c", &["mach/message.c"]);
+    for bytes in [32, 40, 48, 240] {
+        for widths in ["64 32", "32 64", "64 64"] {
+            assert_eq!(convert.run(&format!("{widths} {bytes}"), b""), "0\n", "{widths} {bytes}");
+        }
+    }
+}
+
+#[test]
+fn names_are_masked_as_numbers_of_traps_are() {
+    let masks = Kernel::read().functions_that(|code| code.mnemonic() == Mnemonic::Sbb);
+    for function in ["name_find", "name_new_at"] {
+        assert!(masks.contains(function), "{function}: {masks:?}");
+    }
 }

@@ -105,3 +105,15 @@ bad_stack:
 leave:	mov	4(%esp), %ebx
 	mov	$1, %eax
 	int	$0x80
+
+/* long linux_call(long number, long first, long second, long third) */
+	.globl	linux_call
+linux_call:
+	push	%ebx
+	mov	8(%esp), %eax
+	mov	12(%esp), %ebx
+	mov	16(%esp), %ecx
+	mov	20(%esp), %edx
+	int	$0x80
+	pop	%ebx
+	ret

@@ -79,3 +79,13 @@ bad_stack:
 	jmp	*way
 leave:	mov	$60, %eax
 	syscall
+
+/* long linux_call(long number, long first, long second, long third) */
+	.globl	linux_call
+linux_call:
+	mov	%rdi, %rax
+	mov	%rsi, %rdi
+	mov	%rdx, %rsi
+	mov	%rcx, %rdx
+	syscall
+	ret

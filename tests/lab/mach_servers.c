@@ -9,9 +9,6 @@ static struct {
 	struct word_item items[20];
 } message;
 
-/* A word of the program's width, as the kernel describes it. */
-#define WORD_ITEM ITEM(CHOOSE(INTEGER_32, 11u), WORD_BITS, 1)
-
 static void put(unsigned place, item type, uintptr_t value)
 {
 	message.items[place].type = type;
@@ -88,30 +85,10 @@ static void clocks(name host)
 
 static name device(name master, const char *called)
 {
-	struct {
-		struct header header;
-		struct word_item mode;
-#ifdef __x86_64__
-		uint64_t type;
-#else
-		uint32_t type[3];
-#endif
-		char called[128];
-	} open = {.mode = {.type = ITEM(INTEGER_32, 32, 1)}};
-	_Static_assert(sizeof(open) == CHOOSE(172, 184), "device_open");
+	name opened;
 
-#ifdef __x86_64__
-	open.type = 0x16004000cul;
-#else
-	open.type[0] = 0x30000000;
-	open.type[1] = 0x0400000c;
-	open.type[2] = 1;
-#endif
-	for (unsigned i = 0; called[i]; i++)
-		open.called[i] = called[i];
-	print_number("device_open", request(master, 2800, 0, &open, sizeof(open), sizeof(open)));
-	memcpy(&message, &open, sizeof(open));
-	return message.items[1].value;
+	print_number("device_open", device_open(master, called, &opened));
+	return opened;
 }
 
 struct mapped {

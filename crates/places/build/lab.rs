@@ -31,6 +31,13 @@ const VDSO: &[&str] = &[
     "-Wl,-s",
 ];
 
+/// With a table by which an unwinder finds what it has of a function.
+const UNWOUND: Option<&str> = Some("-Wl,--eh-frame-hdr");
+
+/// The pages of the device `entry`, by width and variant (`lab/vdso/entry`).
+const ENTRY_PAGES: [(u8, &[&str]); 2] =
+    [(64, &["syscall", "sysenter", "int80"]), (32, &["gate", "int80", "sysenter", "syscall"])];
+
 /// Bytes for a fixed address.
 const PAGE: &[&str] = &["-m64", "-fno-pic", "-no-pie", "-static", "-Wl,--oformat=binary"];
 
@@ -130,9 +137,21 @@ impl Build {
         ] {
             let folder = vdso.join(machine);
             let mut command = self.compiler(&[flag], Some(machine));
-            command.args(VDSO).arg(format!("-Wl,-soname={name}"));
-            command.arg(script_option(&folder.join(script)));
+            command.args(VDSO).args(UNWOUND.filter(|_| machine == "i386"));
+            command.arg(format!("-Wl,-soname={name}")).arg(script_option(&folder.join(script)));
             run(command.args(c_sources(&vdso)).args(sources(&folder)).arg("-o").arg(self.out.join(file)));
+        }
+        let folder = vdso.join("entry");
+        for (bits, variants) in ENTRY_PAGES {
+            for variant in variants {
+                let mut command = self.compiler(&[&format!("-m{bits}")], None);
+                command.args(VDSO).args(UNWOUND).arg("-Wl,-soname=mach-entry.so.1");
+                command.arg(format!("-DENTER=ENTER_{}", variant.to_uppercase()));
+                command
+                    .arg(script_option(&folder.join("entry.lds")))
+                    .arg(folder.join(format!("entry{bits}.S")));
+                run(command.arg("-o").arg(self.out.join(format!("entry{bits}-{variant}.so"))));
+            }
         }
         let folder = vdso.join("vsyscall");
         for source in sources(&folder) {

@@ -6,8 +6,8 @@
 #include "entry/path.inc"
 #include "entry/steps/reload.inc"
 
-.macro WORK_IN abi, numbers
-STEP "work: is there any on the way in", SWITCH_WORK, IS(WORK_ON), SWITCH_STACK, IS(STACK_FRAME), NUMBERS, IS(\numbers)
+.macro WORK_IN abi, numbers, conditions:vararg
+STEP "work: is there any on the way in", SWITCH_WORK, IS(WORK_ON), SWITCH_STACK, IS(STACK_FRAME), NUMBERS, IS(\numbers), \conditions
 	EXECUTES 3
 	mov	current, %r11
 	testl	$WORK_CALL_IN, THREAD_CALL_WORK(%r11)
@@ -19,7 +19,8 @@ STEP "work: is there any on the way in", SWITCH_WORK, IS(WORK_ON), SWITCH_STACK,
 
 ATTACH IN_SAVED, 50
 WORK_IN X86_64, NUMBERS_X86_64
-WORK_IN I386, NUMBERS_I386
+WORK_IN I386, NUMBERS_I386, SWITCH_PERSONALITY, IS(PERSONALITY_LINUX)
+WORK_IN I386_OR_TRAP, NUMBERS_I386, SWITCH_PERSONALITY, IS(PERSONALITY_MACH)
 END_ATTACH
 
 ATTACH OUT_SAVED, 58

@@ -1,0 +1,16 @@
+/*
+ * entry_call of the device `entry`, 64-bit code: the variant ENTER (crates/places/build/lab.rs), one in each image. A stub loads the
+ * number of its trap and jumps here, so that one return address is on the stack, as behind a stub that enters by itself.
+ */
+#include "vdso/entry/enter64.inc"
+
+	.text
+	.globl	entry_call
+	.type	entry_call, @function
+entry_call:
+	.cfi_startproc
+	ENTER
+	.cfi_endproc
+	.size	entry_call, . - entry_call
+
+	.section .note.GNU-stack, "", @progbits
