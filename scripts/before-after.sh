@@ -12,20 +12,23 @@ if [ $# -lt 3 ] || [ ! -x "$1" ] || [ ! -x "$2" ]; then
 	echo "usage: scripts/before-after.sh OLD NEW DOCUMENT..., where OLD and NEW are commands" >&2
 	exit 2
 fi
-old=$(realpath "$1") new=$(realpath "$2")
-shift 2
-mapfile -t documents < <(realpath "$@")
-
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+# By one name, which help and messages have.
+mkdir "$work"/{before,after}
+ln -s "$(realpath "$1")" "$work/before/kentry"
+ln -s "$(realpath "$2")" "$work/after/kentry"
+old=$work/before/kentry new=$work/after/kentry
+shift 2
+mapfile -t documents < <(realpath "$@")
 same=0 differ=0
 
-# What a command writes and how it ends. Its name and the number of its version are what differs by nature.
+# What a command writes and how it ends.
 written() {
 	local command=$1 status=0
 	shift
 	env -i PATH="$PATH" HOME="$work/home" XDG_DATA_HOME="$work/data" COLUMNS=100 TZ=UTC \
-		timeout 60 "$command" "$@" </dev/null 2>&1 | sed "s|$command|kentry|g" || status=$?
+		timeout 60 "$command" "$@" </dev/null 2>&1 || status=$?
 	echo "status $status"
 }
 
@@ -56,9 +59,10 @@ for format in text json csv markdown parts tree listing svg folded; do
 done
 for document in "${documents[@]}"; do
 	same report "$document" --output -
-	for format in text json csv markdown junit ktap; do
-		same compare "$document" "$document" --format "$format"
-		same compare "${documents[0]}" "$document" --format "$format"
+	for other in "${documents[@]}"; do
+		for format in text json csv markdown junit ktap; do
+			same compare "$document" "$other" --format "$format"
+		done
 	done
 done
 for format in text json csv markdown; do
@@ -71,7 +75,8 @@ for subcommand in "" $(subcommands); do
 	same ${subcommand:+"$subcommand"} --help
 	same ${subcommand:+"$subcommand"} --no-such-option
 done
-for word in $("$new" list --lab --format csv | cut -d, -f1 | sort -u); do
+# Entries, and from JSON whatever else has a name.
+for word in $({ "$new" list --lab --format csv | cut -d, -f2; "$new" list --lab --format json | sed -n 's/^ *"name": "\(.*\)",*$/\1/p'; } | sort -u); do
 	same explain "$word"
 done
 for arguments in "lab" "bill" "linux" "anatomy syscall" "lab --set pti=maybe" "bill --set pti" "explain nothing-of-that-name"; do
