@@ -22,6 +22,7 @@ mod logged;
 mod mach;
 mod mach_answers;
 mod mach_model;
+mod mach_rows;
 mod machines;
 mod malformed;
 mod matrix;

@@ -22,7 +22,7 @@ use report::{Kind, Style};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use table::{Kernel, Table};
+use table::{Kernel, Table, Whose};
 
 /// The budget of `reproduce`, in seconds, for kentry's way.
 pub const REPRODUCE_BUDGET: u32 = 2;
@@ -243,6 +243,7 @@ fn in_lab(
     let options = Options {
         entry,
         operation,
+        whose: Whose::Lab,
         set,
         footprints: Vec::new(),
         accel,

@@ -38,10 +38,11 @@ pub fn render(table: &Table, entry: &Entry) -> Option<String> {
     let (enter, symbol) = (entry.enter.as_ref()?, entry.symbol());
     let several = if entry.uses > 1 { format!("SEVERAL {symbol}, {}\n", entry.uses) } else { String::new() };
     let sequences = if table.has_sequences(entry) { format!("SEQUENCES {symbol}\n") } else { String::new() };
+    let traps = if entry.has_traps() { format!("TRAPS {symbol}\n") } else { String::new() };
     Some(format!(
         "/* Made from entries.toml. Do not edit. */\n#include \"lab.h\"\n#include \"timed.inc\"\n\n\
          .macro LOAD\n{load}.endm\n.macro ENTER\n\t{enter}\n.endm\n.macro CONTROL\n.endm\n\
-         .macro UNLOAD\n{unload}.endm\n\nENTRY {symbol}\n{several}{sequences}"
+         .macro UNLOAD\n{unload}.endm\n\nENTRY {symbol}\n{several}{sequences}{traps}"
     ))
 }
 
@@ -98,7 +99,10 @@ mod tests {
         );
         assert_eq!(render(Table::get(), Table::get().entry("page-fault").unwrap()), None);
         let several = render(Table::get(), Table::get().entry("syscall-x86_64").unwrap()).unwrap();
-        assert!(several.ends_with("ENTRY syscall_x86_64\nSEQUENCES syscall_x86_64\n"), "{several}");
+        assert!(
+            several.ends_with("ENTRY syscall_x86_64\nSEQUENCES syscall_x86_64\nTRAPS syscall_x86_64\n"),
+            "{several}"
+        );
     }
 
     #[test]
