@@ -133,6 +133,7 @@ static _Noreturn void serve(struct request *request, char **argv)
 	request->routines = routines_of(request->entry->id, 1, FORM_TRAP);
 	if (!request->routines)
 		refuse_request(REQUEST_ENTRY);
+	target_prepare(request);
 	mach_serve(request);
 }
 

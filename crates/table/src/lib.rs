@@ -312,7 +312,7 @@ impl Entry {
 
     /// Whether the probe has timed code for traps of GNU Mach through it.
     pub fn has_traps(&self) -> bool {
-        self.kind == Kind::Number && !self.mach_operations.is_empty()
+        matches!(self.kind, Kind::Number | Kind::Function) && !self.mach_operations.is_empty()
     }
 
     /// The name as part of an assembler symbol or of a file's symbol: `int80_i386`.
@@ -545,8 +545,8 @@ impl Table {
             if operation.is_machs() && listed.clone().any(|listed| listed == name) {
                 return Err(format!("operation {name} has a personality, which is the lab's alone"));
             }
-            if operation.trap.is_some() && entry.kind != Kind::Number {
-                return Err(format!("operation {name} is a trap, which takes a number"));
+            if operation.trap.is_some() && !matches!(entry.kind, Kind::Number | Kind::Function) {
+                return Err(format!("operation {name} is a trap, which takes a number or a stub of its own"));
             }
             if operation.process && entry.bits() == 32 {
                 return Err(format!("operation {name} makes a process, which only 64-bit probes do"));
