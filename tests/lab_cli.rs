@@ -128,6 +128,10 @@ fn rows_of_gnu_mach_are_measured_where_they_are_asked_for() {
             &["--personality", "mach", "--set", "pti=on,personality=linux", "--listing", "lcall7-i386"],
             "--personality mach and --set personality=linux contradict each other",
         ),
+        (
+            &["--personality", "mach", "--dry-run", "--set", "personality=linux"],
+            "--personality mach and --set personality=linux contradict each other",
+        ),
         (&["--operation", "mach_print"], "`kentry lab --personality mach`"),
         (&["--personality", "hurd"], "mach"),
     ] {

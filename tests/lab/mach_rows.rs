@@ -16,7 +16,8 @@ fn rows() -> Vec<Row> {
     Table::get().rows(Whose::Mach).collect()
 }
 
-/// A `rep movs` has one turn more in QEMU: so many are executed, one for each piece of a program's memory that the kernel reads or writes.
+/// A `rep movs` that moves anything has one turn more in QEMU, as in matrix.rs. So many there are: a copy from or to a program's memory
+/// has one for words, and one for the bytes that are left (lab/entry/user.S).
 fn turns(emulator: Emulator, entry: &Entry, operation: &Operation) -> i64 {
     let [wide, narrow] = match operation.name.as_str() {
         "mach_print" | "mach_msg-null" => [1, 2],

@@ -169,7 +169,9 @@ fn elsewhere(whose: Whose, what: &str, asked: &str) -> Error {
 /// What is there without the personality that was asked for.
 fn not_machs(what: &str, asked: &str) -> Error {
     let has_none = if what == "entry" { "serves no call of GNU Mach's" } else { "is no call of GNU Mach's" };
-    Error::Usage(format!("--{what} {asked}: it {has_none}; leave out --personality mach"))
+    Error::Usage(format!(
+        "--{what} {asked}: it {has_none} (`kentry lab` without --personality mach measures it)"
+    ))
 }
 
 fn unknown<'a>(what: &str, asked: &str, names: impl Iterator<Item = &'a str>) -> Error {
@@ -366,11 +368,11 @@ mod tests {
         let none = |entries: &[&str], operations: &[&str]| mach(entries, operations).unwrap_err();
         assert_eq!(
             none(&["vsyscall"], &[]),
-            "--entry vsyscall: it serves no call of GNU Mach's; leave out --personality mach"
+            "--entry vsyscall: it serves no call of GNU Mach's (`kentry lab` without --personality mach measures it)"
         );
         assert_eq!(
             none(&[], &["getppid"]),
-            "--operation getppid: it is no call of GNU Mach's; leave out --personality mach"
+            "--operation getppid: it is no call of GNU Mach's (`kentry lab` without --personality mach measures it)"
         );
         assert!(
             none(&["lcall7-i386"], &["mapped-time"])

@@ -23,7 +23,7 @@ pub struct LabArgs {
     /// Measure with these switches of the kernel; each --set is a configuration, and all are shown side by side; --set default sets none
     #[arg(short, long, value_name = "SWITCH=VALUE,...", value_hint = ValueHint::Other)]
     pub set: Vec<String>,
-    /// Whose calls: those of Linux, or GNU Mach's, of which rows and programs are then (docs/mach.md)
+    /// Whose calls are measured, and whose a program of --exec makes: those of Linux, or those of GNU Mach (docs/mach.md)
     #[arg(long, value_name = "NAME", default_value = "linux")]
     pub personality: Personality,
     /// What is touched behind every use
@@ -111,8 +111,9 @@ impl LabArgs {
     /// The options of the lab.
     ///
     /// # Errors
-    /// [`Error::Usage`] when a curve is asked for, of rows that are not named.
+    /// [`Error::Usage`] when a curve is asked for, of rows that are not named; and as of [`LabArgs::sets`].
     pub fn options(&self) -> Result<Options, Error> {
+        self.sets()?;
         Ok(Options {
             entry: self.rows.entry.clone(),
             operation: self.rows.operation.clone(),
