@@ -12,7 +12,7 @@ use measure::lab::Options;
 use std::ffi::OsString;
 use std::fmt::Write;
 use std::path::PathBuf;
-use table::{DEFAULT, MACH, PERSONALITY, Whose};
+use table::{Kernel, MACH, PERSONALITY, Table, Whose};
 
 /// What to measure in the lab, on what, and how to show it.
 #[derive(Debug, Clone, Args)]
@@ -87,7 +87,7 @@ impl LabArgs {
     /// The `--set`s of what is no row, and so has no personality of its own: with the one that is asked for.
     ///
     /// # Errors
-    /// [`Error::Usage`] when one of them names the other.
+    /// [`Error::Usage`] when one of them names the other, or is none.
     pub fn sets(&self) -> Result<Vec<String>, Error> {
         if self.personality == Personality::Linux {
             return Ok(self.set.clone());
@@ -96,14 +96,16 @@ impl LabArgs {
         if self.set.is_empty() {
             return Ok(vec![machs]);
         }
-        let of = |set: &String| match set.split(',').find(|word| word.starts_with(&format!("{PERSONALITY}=")))
-        {
-            Some(word) if word == machs => Ok(set.clone()),
-            Some(word) => {
-                Err(Error::Usage(format!("--personality mach and --set {word} contradict each other")))
+        let of = |set: &String| {
+            let settings = Table::get().set(Kernel::Lab, set)?;
+            match settings.value(PERSONALITY) {
+                Some(MACH) => Ok(set.clone()),
+                Some(other) => Err(Error::Usage(format!(
+                    "--personality mach and --set {PERSONALITY}={other} contradict each other"
+                ))),
+                None if settings.pairs().next().is_none() => Ok(machs.clone()),
+                None => Ok(format!("{set},{machs}")),
             }
-            None if set == DEFAULT => Ok(machs.clone()),
-            None => Ok(format!("{set},{machs}")),
         };
         self.set.iter().map(of).collect()
     }
