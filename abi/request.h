@@ -1,7 +1,7 @@
 /*
  * What a probe is asked: its arguments, decimal numbers in this order.
- * argv[REQUEST_MODE] is MODE_MEASURE, MODE_DESCRIBE, MODE_LOOP or MODE_EXIT; the others belong to MODE_MEASURE. MODE_LOOP has the same
- * entry, operation, parent and CPU, and numbers of its own between them.
+ * argv[REQUEST_MODE] is MODE_MEASURE, MODE_DESCRIBE, MODE_LOOP, MODE_EXIT or MODE_SERVE; the others belong to MODE_MEASURE. MODE_LOOP has
+ * the same entry, operation, parent and CPU, and numbers of its own between them; MODE_SERVE has entry and operation alone.
  */
 #pragma once
 
@@ -20,6 +20,8 @@
 #define REQUEST_USES	  13 /* uses of the entry in a sample: 1, or the table's number without a footprint */
 #define REQUEST_ARGUMENTS 14 /* argc of a whole request */
 
+#define REQUEST_SERVE_ARGUMENTS 4 /* argc of a request to serve, which has an entry and an operation */
+
 #define REQUEST_CALLS	       4 /* calls in a loop, 1 to MAX_CALLS */
 #define REQUEST_REPETITIONS    5 /* loops, 1 to MAX_REPETITIONS, each between two readings of a clock */
 #define REQUEST_CLOCK	       6 /* LOOP_CLOCK_* */
@@ -35,6 +37,7 @@
 #define MODE_DESCRIBE 2 /* what the auxiliary vector and the vDSO offer */
 #define MODE_LOOP     3 /* plain loops of calls, as programs that are no probe measure */
 #define MODE_EXIT     4 /* end at once: what a probe executes that makes processes; argv has nothing else */
+#define MODE_SERVE    5 /* answer the messages of a client, as another task of GNU Mach */
 
 #define LOOP_CLOCK_TSC	  1 /* ticks: lfence, rdtsc */
 #define LOOP_CLOCK_SYSTEM 2 /* nanoseconds: CLOCK_MONOTONIC by the vDSO; a system call where there is none */

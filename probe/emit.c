@@ -74,6 +74,7 @@ _Noreturn void emit_end(struct usage usage)
 
 	emit(RECORD_END, payload, sizeof(payload));
 	flush();
+	mach_end_server();
 	for (;;)
 		system_call(NR_EXIT_GROUP, 0, 0, 0, 0, 0, 0);
 }

@@ -22,7 +22,22 @@
 #define INVOCATION_ARGS	       (3 * WORD)
 #define INVOCATION_ARGUMENT(n) ((3 + (n)) * WORD)
 
-#define INVOCATION_SIZE (9 * WORD)
+#define INVOCATION_ARGUMENTS 7 /* as many as mach_msg has */
+#define INVOCATION_SIZE	     ((3 + INVOCATION_ARGUMENTS) * WORD)
+
+/* How the timed code hands arguments over: as the entry's row says; or as a trap of GNU Mach takes them, ... */
+#define FORM_CALL    0
+#define FORM_TRAP    1
+#define FORM_MESSAGE 2 /* ... and with a message, whose header it writes before */
+
+/* What it writes of a header: what is overwritten by a message that is received. Bits and size; remote port; local port; id. */
+#ifdef __x86_64__
+#define HEADER_BYTES 32
+#define HEADER_WORDS 0, 8, 16, 24
+#else
+#define HEADER_BYTES 24
+#define HEADER_WORDS 0, 8, 12, 20
+#endif
 
 #define REGISTER_FLAGS 16 /* behind the general registers of entries.h */
 #define REGISTERS      17

@@ -16,7 +16,7 @@
 static const struct entry entries[] = {ENTRIES(ROW)};
 #undef ROW
 
-#define ROW(id_, symbol_, calls_)                                                                            \
+#define ROW(id_, symbol_, calls_, form_)                                                                     \
 	void symbol_##_timed(struct sample *, unsigned long);                                                \
 	void symbol_##_among(struct sample *, unsigned long);                                                \
 	void symbol_##_burst(struct sample *);                                                               \
@@ -25,8 +25,15 @@ static const struct entry entries[] = {ENTRIES(ROW)};
 ROUTINES(ROW)
 #undef ROW
 
-#define ROW(id_, symbol_, calls_)                                                                            \
-	{id_, calls_, symbol_##_timed, symbol_##_among, symbol_##_burst, symbol_##_loop, symbol_##_checked},
+#define ROW(id_, symbol_, calls_, form_)                                                                     \
+	{id_,                                                                                                \
+	 calls_,                                                                                             \
+	 form_,                                                                                              \
+	 symbol_##_timed,                                                                                    \
+	 symbol_##_among,                                                                                    \
+	 symbol_##_burst,                                                                                    \
+	 symbol_##_loop,                                                                                     \
+	 symbol_##_checked},
 static const struct routines routines[] = {ROUTINES(ROW)};
 #undef ROW
 
@@ -38,8 +45,8 @@ SEVERAL(ROW)
 static const struct several several[] = {SEVERAL(ROW){0}}; /* ends with an entry that there is not */
 #undef ROW
 
-#define ROW(id_, x86_64_, i386_, function_, clock_, offset_, calls_)                                         \
-	{id_, x86_64_, i386_, function_, clock_, offset_, calls_},
+#define ROW(id_, x86_64_, i386_, function_, clock_, offset_, calls_, form_)                                  \
+	{id_, x86_64_, i386_, function_, clock_, offset_, calls_, form_},
 static const struct operation operations[] = {OPERATIONS(ROW)};
 #undef ROW
 
@@ -78,8 +85,16 @@ static unsigned long parse(char **argv, unsigned argument, unsigned long most)
 	return value;
 }
 
+static const struct routines *routines_of(unsigned long entry, unsigned calls, unsigned form)
+{
+	for (unsigned i = 0; i < COUNT(routines); i++)
+		if (routines[i].entry == entry && routines[i].calls == calls && routines[i].form == form)
+			return &routines[i];
+	return 0;
+}
+
 /* What every request but that of a description has. */
-static void parse_row(struct request *request, char **argv)
+static void parse_names(struct request *request, char **argv)
 {
 	const unsigned long entry = parse(argv, REQUEST_ENTRY, UINT16_MAX);
 	const unsigned long operation = parse(argv, REQUEST_OPERATION, UINT16_MAX);
@@ -98,14 +113,28 @@ static void parse_row(struct request *request, char **argv)
 	/* What makes a process is a function, and is timed by the code of the row that calls one. */
 	const unsigned long timed_by =
 	    operation == OPERATION_UNIXBENCH_EXEC && request->entry->kind == KIND_NUMBER ? ENTRY_CALL : entry;
-	for (unsigned i = 0; i < COUNT(routines); i++)
-		if (routines[i].entry == timed_by && routines[i].calls == request->operation->calls)
-			request->routines = &routines[i];
-	/* The entry serves no operation of so many calls. */
+	request->routines = routines_of(timed_by, request->operation->calls, request->operation->form);
+	/* The entry serves no operation of so many calls, or no trap. */
 	if (!request->routines)
 		refuse_request(REQUEST_OPERATION);
+}
+
+static void parse_row(struct request *request, char **argv)
+{
+	parse_names(request, argv);
 	request->parent = parse(argv, REQUEST_PARENT, ~0ul);
 	request->cpu = parse(argv, REQUEST_CPU, ~0ul);
+}
+
+/* The server makes its traps by the same entry, and writes the headers of its messages itself. */
+static _Noreturn void serve(struct request *request, char **argv)
+{
+	parse_names(request, argv);
+	request->routines = routines_of(request->entry->id, 1, FORM_TRAP);
+	if (!request->routines)
+		refuse_request(REQUEST_ENTRY);
+	target_prepare(request);
+	mach_serve(request);
 }
 
 /* What takes the samples; none if there is nothing that takes such ones. */
@@ -348,6 +377,8 @@ _Noreturn void probe_main(const unsigned long *stack)
 		parse_loop(&request, argv);
 		loop(&request);
 	}
+	if (argc == REQUEST_SERVE_ARGUMENTS && parse(argv, REQUEST_MODE, MODE_SERVE) == MODE_SERVE)
+		serve(&request, argv);
 	if (argc != REQUEST_ARGUMENTS || parse(argv, REQUEST_MODE, MODE_MEASURE) != MODE_MEASURE)
 		refuse_request(REQUEST_MODE);
 	parse_request(&request, argv);

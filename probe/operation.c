@@ -69,5 +69,13 @@ void operation_prepare(const struct request *request)
 	case OPERATION_UNIXBENCH_CLOSE:
 		unixbench_prepare(request->operation);
 		break;
+	case OPERATION_MACH_PRINT:
+	case OPERATION_MACH_MSG_SEND_RECEIVE:
+	case OPERATION_MACH_MSG_RPC:
+		mach_prepare(request);
+		break;
+	case OPERATION_MAPPED_TIME:
+		args[0] = (unsigned long)&answer;
+		break;
 	}
 }

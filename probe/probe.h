@@ -23,7 +23,7 @@ struct invocation {
 	unsigned long number; /* call number */
 	unsigned long target; /* function */
 	unsigned long stride; /* added to args[0] after every use */
-	unsigned long args[6];
+	unsigned long args[INVOCATION_ARGUMENTS];
 };
 _Static_assert(offsetof(struct invocation, number) == INVOCATION_NUMBER, "LOAD_SYSCALL");
 _Static_assert(offsetof(struct invocation, target) == INVOCATION_TARGET, "ENTER of functions");
@@ -77,7 +77,7 @@ typedef void timed_code(struct sample *out, unsigned long count);
 /* The timed code of an entry, for operations of so many calls (timed.inc). */
 struct routines {
 	uint16_t entry;
-	unsigned calls;
+	unsigned calls, form; /* FORM_* */
 	timed_code *timed;
 	timed_code *among; /* with a footprint */
 	void (*burst)(struct sample *out);
@@ -100,7 +100,7 @@ struct operation {
 	const char *function;
 	uint32_t clock; /* that clock_gettime is asked for; NO_CLOCK if it is not */
 	uint32_t page_offset;
-	unsigned calls;
+	unsigned calls, form; /* FORM_* */
 };
 
 /* One of several calls of an operation. */
@@ -181,6 +181,17 @@ unsigned long process_maker(const struct request *request);
 /* unixbench.c: arguments of its loops' calls, and what each must answer. */
 void unixbench_prepare(const struct operation *operation);
 unsigned long unixbench_answer(const struct operation *operation, unsigned place);
+
+/* mach.c: what traps of GNU Mach are given, and whether the message that was received is the right one. */
+void mach_prepare(const struct request *request);
+void mach_check(const struct request *request);
+unsigned long mach_time_prepare(void); /* the function that reads the device time */
+/* Answers messages as another task, until it is told that there are no more. */
+_Noreturn void mach_serve(const struct request *request);
+void mach_end_server(void); /* tells it, if there is one */
+/* start.S: a trap by the base ABI's instruction; number is negative. */
+#define MACH_ARGUMENTS 11
+long mach_trap(long number, const unsigned long arguments[MACH_ARGUMENTS]);
 
 /* reference.c: a clock's time, nanoseconds; the parent's process id; the CPU. All by the base ABI's own call. */
 uint64_t reference_time(uint32_t clock);

@@ -224,6 +224,9 @@ void target_prepare(const struct request *request)
 	case ENTRY_MAPPED_TIME_DEVMEM:
 		invocations[0].target = time_page_prepare(operation, 1);
 		break;
+	case ENTRY_MAPPED_TIME_MACH:
+		invocations[0].target = mach_time_prepare();
+		break;
 #else
 	case ENTRY_SYSENTER_I386:
 		need_auxv(AT_SYSINFO);
@@ -238,6 +241,9 @@ void target_prepare(const struct request *request)
 		break;
 	case ENTRY_VDSO_I386:
 		invocations[0].target = need_vdso(operation);
+		break;
+	case ENTRY_MAPPED_TIME_MACH_I386:
+		invocations[0].target = mach_time_prepare();
 		break;
 #endif
 	}

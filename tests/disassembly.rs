@@ -6,8 +6,8 @@ use iced_x86::{
 };
 use object::{Object, ObjectSection, ObjectSymbol};
 use std::collections::BTreeSet;
-use table::header::sequence_symbol;
-use table::{Entry, Kernel, Kind, Probe, Table};
+use table::header::{TRAP_FORMS, sequence_symbol, trap_symbol};
+use table::{Entry, Kind, Probe, Table, Whose};
 
 /// The instructions of one function of a probe.
 fn function(probe: Probe, name: &str) -> Vec<Instruction> {
@@ -92,16 +92,23 @@ fn timed_code() -> impl Iterator<Item = (&'static Entry, String, usize)> {
     let table = Table::get();
     table.entries.iter().flat_map(move |entry| {
         let lengths = table.sequence_lengths().into_iter().filter(|_| table.has_sequences(entry));
-        std::iter::once(1).chain(lengths).map(move |calls| (entry, sequence_symbol(entry, calls), calls))
+        let calls = std::iter::once(1).chain(lengths);
+        let usual = calls.map(move |calls| (entry, sequence_symbol(entry, calls), calls));
+        let traps = TRAP_FORMS.iter().filter(|_| entry.has_traps());
+        usual.chain(traps.map(move |form| (entry, trap_symbol(entry, form), 1)))
     })
 }
 
 #[test]
 fn an_operation_has_timed_code_of_its_own_length_at_every_entry_that_serves_it() {
     let table = Table::get();
-    for (entry, operation) in Kernel::ALL.into_iter().flat_map(|kernel| table.rows(kernel)) {
+    for (entry, operation) in Whose::ALL.into_iter().flat_map(|whose| table.rows(whose)) {
         let mut known = timed_code().filter(|(known, _, _)| known.id == entry.id);
-        let found = known.any(|(_, _, calls)| calls == operation.length());
+        let is_of_form = |symbol: &str| match (operation.trap, operation.message) {
+            (None, _) => TRAP_FORMS.iter().all(|form| *symbol != trap_symbol(entry, form)),
+            (Some(_), message) => symbol == trap_symbol(entry, TRAP_FORMS[usize::from(message)]),
+        };
+        let found = known.any(|(_, symbol, calls)| calls == operation.length() && is_of_form(&symbol));
         assert!(found, "{} {}", entry.name, operation.name);
     }
     let several: Vec<usize> = timed_code().map(|(_, _, calls)| calls).filter(|calls| *calls > 1).collect();
@@ -282,6 +289,49 @@ fn writes(code: &[Instruction]) -> Vec<Instruction> {
     code.iter().filter(|instruction| is_write(instruction)).copied().collect()
 }
 
+/// How many times an interval loads arguments: never between the chain's stamps, or those that a burst has in a row.
+fn uses_in(symbol: &str, kind: &str, part: &[Instruction]) -> usize {
+    let is_empty = part.is_empty() || part.iter().all(|one| one.mnemonic() == Mnemonic::Imul);
+    match kind {
+        _ if is_empty => 0,
+        "timed" => 1,
+        "burst" => 16,
+        _ => panic!("{symbol} {kind}"),
+    }
+}
+
+/// What a trap of GNU Mach is given, whichever entry: registers, and words on the stack behind one that stands for a return address.
+#[test]
+fn a_trap_finds_its_arguments_where_a_stub_has_them() {
+    let mut traps = 0;
+    for (entry, symbol, _) in timed_code() {
+        if !TRAP_FORMS.iter().any(|form| symbol.ends_with(&format!("_{form}"))) {
+            continue;
+        }
+        traps += 1;
+        let code = function(entry.probe, &format!("{symbol}_timed"));
+        let control = between_stamps(&code)[1];
+        let pushes: Vec<&Instruction> = control
+            .iter()
+            .take_while(|one| !one.is_call_near())
+            .filter(|one| one.mnemonic() == Mnemonic::Push)
+            .collect();
+        let arguments = pushes.iter().filter(|one| one.op0_kind() == OpKind::Memory).count();
+        assert_eq!(arguments, if entry.probe.bits() == 64 { 1 } else { 7 }, "{symbol}");
+        // Behind the arguments is a word, or the return address of the call that the ABI asks for.
+        let has_call = control.iter().any(Instruction::is_call_near);
+        assert_eq!(has_call, ["sysenter-i386", "syscall-i386"].contains(&entry.name.as_str()), "{symbol}");
+        assert_eq!(pushes.len(), arguments + usize::from(!has_call), "{symbol}");
+        let registers =
+            [Register::RDI, Register::RSI, Register::RDX, Register::R10, Register::R8, Register::R9];
+        let is_loaded = |register: &Register| {
+            control.iter().any(|one| one.op0_register() == *register && one.op1_kind() == OpKind::Memory)
+        };
+        assert_eq!(registers.iter().all(is_loaded), entry.probe.bits() == 64, "{symbol}");
+    }
+    assert_eq!(traps, 14, "seven entries, with a message and without");
+}
+
 #[test]
 fn a_sum_in_memory_hid_what_a_call_costs() {
     // Adding up a stride took longer than a call and its return, so a burst of calls read less than one of controls.
@@ -305,7 +355,12 @@ fn a_sum_in_memory_hid_what_a_call_costs() {
             for part in between_stamps(&code) {
                 let rest: Vec<Instruction> =
                     part.iter().filter(|one| !is_entry(entry, one)).copied().collect();
-                assert_eq!(writes(&rest), [], "{} {kind}: memory is written between two stamps", entry.name);
+                let found = writes(&rest);
+                // But for headers of messages, which nothing but a trap reads.
+                let headers =
+                    if symbol.ends_with("_message") { uses_in(&symbol, kind, &rest) * 4 } else { 0 };
+                assert_eq!(found.len(), headers, "{symbol} {kind}: memory is written between two stamps");
+                assert!(found.iter().all(|one| one.mnemonic() == Mnemonic::Mov), "{symbol} {kind}");
             }
         }
     }
@@ -329,7 +384,7 @@ fn each_of_several_calls_has_an_invocation_of_its_own() {
         let distances =
             each.windows(2).flat_map(|pair| pair[0].iter().zip(pair[1]).map(|(one, next)| next - one));
         let distances: BTreeSet<u64> = distances.collect();
-        let size = 9 * u64::from(entry.probe.bits()) / 8;
+        let size = 10 * u64::from(entry.probe.bits()) / 8;
         assert_eq!(distances, BTreeSet::from([size]), "{symbol}: {addresses:?}");
     }
 }

@@ -110,6 +110,39 @@ fn a_plan_is_printed_and_nothing_started() {
 }
 
 #[test]
+fn rows_of_gnu_mach_are_measured_where_they_are_asked_for() {
+    let plan = |words: &[&str]| text(&here(&[&["lab", "--dry-run"], words].concat()).stdout);
+    assert!(!plan(&[]).contains("mach"), "a plain run has none of them");
+    let rpc = plan(&["--personality", "mach", "--entry", "lcall7-i386", "--operation", "mach_msg-rpc"]);
+    let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
+    let place = |wanted: &str| lines(&rpc).iter().rposition(|line| line.starts_with(wanted)).unwrap();
+    // The server stands before its client, and both behind the personality.
+    assert!(place("set personality=mach") < place("beside probe32 5 13 27"), "{rpc}");
+    assert_eq!(place("beside probe32 5 13 27") + 1, place("run probe32 1 13 27 "), "{rpc}");
+    let gate = plan(&["--personality", "mach", "--entry", "trapgate-i386", "--operation", "mach_print"]);
+    assert!(gate.contains("\nset gate=trap personality=mach\n") && !gate.contains("beside"), "{gate}");
+
+    for (words, why) in [
+        (&["--personality", "mach", "--iso", "file"][..], "an image measures calls of Linux alone"),
+        (
+            &["--personality", "mach", "--set", "pti=on,personality=linux", "--listing", "lcall7-i386"],
+            "--personality mach and --set personality=linux contradict each other",
+        ),
+        (
+            &["--personality", "mach", "--dry-run", "--set", "personality=linux"],
+            "--personality mach and --set personality=linux contradict each other",
+        ),
+        (&["--operation", "mach_print"], "`kentry lab --personality mach`"),
+        (&["--personality", "hurd"], "mach"),
+    ] {
+        let refused = here(&[&["lab"], words].concat());
+        let said = text(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(2), "{said}");
+        assert!(said.contains(why) && refused.stdout.is_empty(), "{said}");
+    }
+}
+
+#[test]
 fn what_no_count_of_instructions_shows_is_refused() {
     let folder = with_qemu("cat \"$STREAM\"", &session(abi::LAB_END_EXITED, [0; 4]));
     let output = kentry(

@@ -66,6 +66,19 @@ fn arguments(words: &[&str]) -> LabArgs {
     arguments
 }
 
+#[test]
+fn a_program_and_a_listing_have_the_personality_that_is_asked_for() {
+    let sets = |words: &[&str]| arguments(words).sets().unwrap();
+    assert_eq!(sets(&["--set", "pti=on"]), ["pti=on"]);
+    assert_eq!(sets(&[]), [""; 0]);
+    let mach = |words: &[&str]| sets(&[&["--personality", "mach"], words].concat());
+    assert_eq!(mach(&[]), ["personality=mach"]);
+    assert_eq!(mach(&["--set", "pti=on,smap=off"]), ["pti=on,smap=off,personality=mach"]);
+    assert_eq!(mach(&["--set", "default", "--set", "personality=mach"]), ["personality=mach"; 2]);
+    // With blanks, as a set may have them.
+    assert_eq!(mach(&["--set", "pti=on, personality=mach"]), ["pti=on, personality=mach"]);
+}
+
 fn plan(words: &[&str]) -> LabPlan<'static> {
     LabPlan::new(Table::get(), &arguments(words).options().unwrap()).unwrap()
 }

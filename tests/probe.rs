@@ -236,6 +236,33 @@ fn a_block_is_as_short_as_was_asked_for() {
     }
 }
 
+#[test]
+fn a_trap_of_gnu_mach_is_no_call_of_linux() {
+    for (entry, operation) in [
+        ("syscall-x86_64", "mach_print"),
+        ("trapgate-x86_64", "mach_msg-null"),
+        ("syscall-x86_64", "mach_msg-send-receive"),
+        ("syscall-x86_64", "mach_msg-rpc"),
+        ("mapped-time-mach", "mapped-time"),
+        ("trapgate-i386", "mach_print"),
+        ("sysenter-i386", "mach_msg-rpc"),
+        ("mapped-time-mach-i386", "mapped-time"),
+    ] {
+        let Some(found) = ask_if_executed(entry, operation) else { continue };
+        let refused = (abi::OUTCOME_REFUSED, abi::CAUSE_ERRNO, process::Errno::ENOSYS as u64);
+        let found = (found.outcome, found.cause, found.detail[0]);
+        // A kernel or a processor may lack the entry.
+        let is_closed = found.0 != abi::OUTCOME_OK && found.1 != abi::CAUSE_ERRNO;
+        assert!(found == refused || is_closed, "{entry} {operation}: {found:?}");
+    }
+    // What the timed code has no form for is no request.
+    let none = ask("int80-x86_64", "mach_print", |_| {});
+    assert_eq!(
+        (none.outcome, none.cause, none.detail[0]),
+        (abi::OUTCOME_ERROR, abi::CAUSE_REQUEST, abi::REQUEST_OPERATION)
+    );
+}
+
 const SIGILL: u64 = 4;
 const SIGTRAP: u64 = 5;
 const SIGFPE: u64 = 8;

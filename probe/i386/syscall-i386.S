@@ -40,3 +40,5 @@
 
 ENTRY syscall_i386
 SEQUENCES syscall_i386
+	.set	enters_by_call, 1	# so that the stub's return address is ENTER's
+TRAPS syscall_i386

@@ -40,3 +40,5 @@
 
 ENTRY sysenter_i386
 SEQUENCES sysenter_i386
+	.set	enters_by_call, 1	# so that the stub's return address is ENTER's
+TRAPS sysenter_i386

@@ -42,6 +42,27 @@ stepped_call:
 	pop	%rbx
 	ret
 
+/* long mach_trap(long number, const unsigned long arguments[11]): those behind the sixth lie behind a return address (LOAD_TRAP). */
+	.globl mach_trap
+mach_trap:
+	push	%rbx
+	mov	%rdi, %rax
+	mov	%rsi, %rbx
+	.irp	at, 80, 72, 64, 56, 48
+	push	\at(%rbx)
+	.endr
+	push	$0
+	mov	(%rbx), %rdi
+	mov	8(%rbx), %rsi
+	mov	16(%rbx), %rdx
+	mov	24(%rbx), %r10
+	mov	32(%rbx), %r8
+	mov	40(%rbx), %r9
+	syscall
+	add	$48, %rsp
+	pop	%rbx
+	ret
+
 /* void signal_return(void): what a handler returns to (rt_sigaction's SA_RESTORER). */
 	.globl signal_return
 signal_return:

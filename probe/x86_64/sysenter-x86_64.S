@@ -25,3 +25,4 @@
 .endm
 
 ENTRY sysenter_x86_64
+TRAPS sysenter_x86_64

@@ -288,7 +288,7 @@ impl<'a> Trial<'a> {
     /// So many turns that an interrupt comes at every instruction of a case.
     pub fn calls(&mut self, processor: Processor, is_meant: impl Fn(&str) -> bool) {
         for (bits, cases) in [(64, CASES_64), (32, CASES_32)] {
-            let program = program(bits, PERIOD);
+            let program = program_of(bits, PERIOD, self.switches.contains("personality=mach"));
             let has = |case| if bits == 32 { processor.has_in_32(case) } else { processor.has(case) };
             for case in cases.iter().filter(|case| has(case) && is_meant(case)) {
                 // In some, the path is a page fault's, or behind one in the kernel. And some steps are long.
@@ -378,7 +378,13 @@ pub fn is_behind_division(path: &str) -> bool {
 
 /// turns64.S or turns32.S, for interrupts at this distance; 0: at any.
 pub fn program(bits: u8, period: u64) -> Program {
-    freestanding_with(bits, &[&format!("turns{bits}.S")], &[&format!("-DPERIOD={period}")])
+    program_of(bits, period, false)
+}
+
+/// The same, with traps of GNU Mach or without.
+fn program_of(bits: u8, period: u64, mach: bool) -> Program {
+    let defined = [format!("-DPERIOD={period}"), format!("-DMACH={}", u8::from(mach))];
+    freestanding_with(bits, &[&format!("turns{bits}.S")], &defined.each_ref().map(String::as_str))
 }
 
 /// The instructions of a path that was listed.
@@ -557,6 +563,16 @@ fn interrupts_at_every_instruction_of_what_speculation_costs_change_nothing() {
     ];
     check_all(INTEL, &configurations);
     check_all(AMD, &configurations[1..2]);
+}
+
+#[test]
+fn interrupts_at_every_instruction_of_machs_dispatch_change_nothing() {
+    let configurations = [
+        "personality=mach pti=on gate=trap stack=frame exit=natural smap=on index-mask=on",
+        "personality=mach pti=off gate=interrupt stack=minimum exit=iret smap=off dispatch=retpoline",
+    ];
+    check_all(INTEL, &configurations);
+    check_all(AMD, &["personality=mach pti=on gate=trap stack=minimum exit=natural"]);
 }
 
 #[test]

@@ -265,6 +265,8 @@ fn the_examples_of_the_labs_own_entries_say_hello() {
         let command = text.lines().next().and_then(|line| line.strip_prefix("// gcc ")).unwrap();
         let flags: Vec<&str> = command.split(' ').take_while(|word| *word != "-o").collect();
         let program = compile(&entry.name, &flags, &[source]).unwrap();
+        let is_machs = entry.operations_on(Kernel::Lab).is_empty();
+        script.set(if is_machs { "personality=mach" } else { "personality=linux" });
         for (gate, value) in &entry.needs {
             script.set(&format!("{gate}={value}"));
         }

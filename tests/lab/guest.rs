@@ -179,6 +179,23 @@ impl Script {
         self.blocks(entry, operation, 1, 3, LIMIT)
     }
 
+    /// The same with no setting and no server.
+    pub fn bare_row(&mut self, entry: &Entry, operation: &Operation) -> usize {
+        self.run_probe(entry, operation, 1, 3, LIMIT)
+    }
+
+    /// The same beside another program in place of the server.
+    pub fn client(
+        &mut self,
+        entry: &Entry,
+        operation: &Operation,
+        server: &Program,
+        arguments: &[&str],
+    ) -> usize {
+        self.beside(server, arguments);
+        self.bare_row(entry, operation)
+    }
+
     /// A run that samples for so many ticks.
     pub fn long_row(&mut self, entry: &Entry, operation: &Operation, ticks: u64) -> usize {
         self.blocks(entry, operation, abi::MAX_BLOCKS, abi::BLOCK_SAMPLES, ticks)
@@ -192,12 +209,20 @@ impl Script {
         samples: u64,
         ticks: u64,
     ) -> usize {
-        for (name, value) in &entry.needs {
-            if self.switches.get(name) != Some(value) {
+        for (name, value) in entry.needs_for(operation) {
+            if self.switches.get(name).is_none_or(|now| now != value) {
                 self.set(&format!("{name}={value}"));
             }
         }
-        let request = Request {
+        if operation.server {
+            let arguments = Self::request(entry, operation, blocks, samples, ticks).server_arguments();
+            self.lines.push(Line::Beside { file: entry.probe.name().into(), arguments });
+        }
+        self.run_probe(entry, operation, blocks, samples, ticks)
+    }
+
+    fn request(entry: &Entry, operation: &Operation, blocks: u64, samples: u64, ticks: u64) -> Request {
+        Request {
             entry: entry.id,
             operation: operation.id,
             blocks,
@@ -209,8 +234,18 @@ impl Script {
             samples,
             footprint: record::Footprint::NONE,
             uses: 1,
-        };
-        let arguments = request.arguments();
+        }
+    }
+
+    fn run_probe(
+        &mut self,
+        entry: &Entry,
+        operation: &Operation,
+        blocks: u64,
+        samples: u64,
+        ticks: u64,
+    ) -> usize {
+        let arguments = Self::request(entry, operation, blocks, samples, ticks).arguments();
         self.lines.push(Line::Run { file: entry.probe.name().into(), arguments });
         self.label(format!("{} {}", entry.name, operation.name))
     }

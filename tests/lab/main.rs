@@ -23,6 +23,7 @@ mod mach;
 mod mach_answers;
 mod mach_entry;
 mod mach_model;
+mod mach_rows;
 mod mach_stub;
 mod machines;
 mod malformed;

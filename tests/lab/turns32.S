@@ -26,5 +26,7 @@ seen:	jmp	done
 noted:	.skip	12
 noted_none:
 	.skip	12
+noted_mach:
+	.skip	12
 
 END_CASES

@@ -83,6 +83,8 @@ picture:
 noted:	.skip	32
 noted_none:
 	.skip	32
+noted_mach:
+	.skip	32
 picture_end:
 answer:	.skip	32
 

@@ -11,7 +11,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::Path;
-use table::{Kernel, Table};
+use table::{Table, Whose};
 
 /// The command line of this process.
 ///
@@ -94,23 +94,25 @@ fn suggest(error: &mut clap::Error, arguments: &[OsString]) {
 
 /// The command that measures the entry or operation of this name: on the kernel of the subcommand; without one on Linux, if it is there.
 fn to_measure(subcommand: &str, word: &str) -> Option<String> {
-    let (linux, lab) = ((Kernel::Linux, "kentry"), (Kernel::Lab, "kentry lab"));
+    let (linux, lab) = ((Whose::Linux, "kentry"), (Whose::Lab, "kentry lab"));
+    let mach = (Whose::Mach, "kentry lab --personality mach");
     let commands = match subcommand {
-        "lab" => vec![lab],
-        "linux" => vec![(Kernel::Linux, "kentry linux")],
+        "lab" => vec![lab, mach],
+        "linux" => vec![(Whose::Linux, "kentry linux")],
         "measure" => vec![linux],
-        _ if subcommand == word => vec![linux, lab],
+        _ if subcommand == word => vec![linux, lab, mach],
         _ => return None,
     };
     let table = Table::get();
-    let serves = |kernel: Kernel| {
+    let serves = |whose: Whose| {
         let named = table.operations_of(word);
-        table.rows(kernel).any(|(_, operation)| named.contains(&operation))
+        table.rows(whose).any(|(_, operation)| named.contains(&operation))
     };
-    commands.into_iter().find_map(|(kernel, command)| {
-        let is_entry = table.entry_of(word, kernel).is_some_and(|entry| entry.kernels.contains(&kernel));
+    commands.into_iter().find_map(|(whose, command)| {
+        let named = table.entry_of(word, whose.kernel());
+        let is_entry = named.is_some_and(|entry| !entry.operations_of(whose).is_empty());
         let option = if is_entry { "-e" } else { "-o" };
-        (is_entry || serves(kernel)).then(|| format!("{command} {option} {word}"))
+        (is_entry || serves(whose)).then(|| format!("{command} {option} {word}"))
     })
 }
 
@@ -133,6 +135,11 @@ mod tests {
             ("kentry getppid", "to measure it: kentry -o getppid\n"),
             ("kentry syscall", "to measure it: kentry -e syscall\n"),
             ("kentry trapgate-i386", "to measure it: kentry lab -e trapgate-i386\n"),
+            ("kentry mach_print", "to measure it: kentry lab --personality mach -o mach_print\n"),
+            (
+                "kentry lab mapped-time-mach",
+                "to measure it: kentry lab --personality mach -e mapped-time-mach\n",
+            ),
             ("kentry lab getppid", "to measure it: kentry lab -o getppid\n"),
             ("kentry lab syscall", "to measure it: kentry lab -e syscall\n"),
             ("kentry linux getppid", "to measure it: kentry linux -o getppid\n"),

@@ -3,7 +3,7 @@
 use crate::{Error, TableRow};
 use document::Document;
 use glob::Pattern;
-use table::{Kernel, Table, nearest};
+use table::{Kernel, Table, Whose, nearest};
 
 /// The rows of a kernel whose entry matches one of `entries` and whose operation one of `operations`; no pattern matches
 /// all.
@@ -13,25 +13,27 @@ use table::{Kernel, Table, nearest};
 /// it; if no row is left, it lists what the chosen entries serve.
 pub fn rows<'a>(
     table: &'a Table,
-    kernel: Kernel,
+    whose: impl Into<Whose>,
     entries: &[String],
     operations: &[String],
 ) -> Result<Vec<TableRow<'a>>, Error> {
+    let whose = whose.into();
+    let kernel = whose.kernel();
     let entry = |word: &String| table.entry_of(word, kernel).map_or(word, |entry| &entry.name).clone();
     let entries: Vec<String> = entries.iter().map(entry).collect();
     let operations: Vec<String> = operations.iter().flat_map(|word| operation_names(table, word)).collect();
-    let entries = patterns(table, kernel, "entry", &entries, |(entry, _)| &entry.name)?;
-    let operations = patterns(table, kernel, "operation", &operations, |(_, operation)| &operation.name)?;
+    let entries = patterns(table, whose, "entry", &entries, |(entry, _)| &entry.name)?;
+    let operations = patterns(table, whose, "operation", &operations, |(_, operation)| &operation.name)?;
     let is_wanted = |patterns: &[Pattern], name: &str| {
         patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(name))
     };
     let rows: Vec<TableRow> = table
-        .rows(kernel)
+        .rows(whose)
         .filter(|(entry, operation)| {
             is_wanted(&entries, &entry.name) && is_wanted(&operations, &operation.name)
         })
         .collect();
-    if rows.is_empty() { Err(nothing_left(table, kernel, &entries)) } else { Ok(rows) }
+    if rows.is_empty() { Err(nothing_left(table, whose, &entries)) } else { Ok(rows) }
 }
 
 /// The operations that a word means, by name or C function; otherwise the word itself, which may be a glob.
@@ -90,8 +92,11 @@ pub fn keep(
     }
     // A name that the table lacks, too, is a mistake; another one may just not have been measured.
     if let Some(kernel) = kernel.filter(|_| hint.is_empty()) {
-        patterns(table, kernel, "entry", &entry_names, |(entry, _)| &entry.name)?;
-        patterns(table, kernel, "operation", &operation_names, |(_, operation)| &operation.name)?;
+        let is_machs = |word: &String| table.operation(word).is_some_and(table::Operation::is_machs);
+        let is_machs = kernel == Kernel::Lab && operation_names.iter().any(is_machs);
+        let whose = if is_machs { Whose::Mach } else { kernel.into() };
+        patterns(table, whose, "entry", &entry_names, |(entry, _)| &entry.name)?;
+        patterns(table, whose, "operation", &operation_names, |(_, operation)| &operation.name)?;
     }
     let is_linux = kernel == Some(Kernel::Linux) && hint.is_empty();
     let hint = if is_linux { format!("; {UNMEASURED}") } else { hint };
@@ -105,11 +110,12 @@ pub const UNMEASURED: &str = "its run did not measure it: without options kentry
 /// Parses patterns. Each must match the name of something that the kernel has.
 fn patterns(
     table: &Table,
-    kernel: Kernel,
+    whose: Whose,
     what: &str,
     texts: &[String],
     name: fn(TableRow) -> &str,
 ) -> Result<Vec<Pattern>, Error> {
+    let kernel = whose.kernel();
     let is_meant = |word: &&str| match what {
         "entry" => table.entry_of(word, kernel).is_some(),
         _ => !table.operations_of(word).is_empty(),
@@ -117,14 +123,15 @@ fn patterns(
     let short_names = || table.short_names().into_iter().filter(is_meant);
     let parse = |text: &String| {
         let pattern = glob(text).map_err(|why| Error::Usage(format!("--{what}: {why}")))?;
-        let is_on = |kernel: Kernel| table.rows(kernel).any(|row| pattern.matches(name(row)));
-        if is_on(kernel) {
+        let is_of = |whose: Whose| table.rows(whose).any(|row| pattern.matches(name(row)));
+        if is_of(whose) {
             return Ok(pattern);
         }
-        match Kernel::ALL.into_iter().find(|other| is_on(*other)) {
+        match Whose::ALL.into_iter().find(|other| is_of(*other)) {
+            Some(_) if whose == Whose::Mach => Err(not_machs(what, text)),
             Some(other) => Err(elsewhere(other, what, text)),
             None if is_of_other(table, what, text) => Err(Error::Usage(of_other(what, text))),
-            None => Err(unknown(what, text, table.rows(kernel).map(name).chain(short_names()))),
+            None => Err(unknown(what, text, table.rows(whose).map(name).chain(short_names()))),
         }
     };
     texts.iter().map(parse).collect()
@@ -150,12 +157,21 @@ fn several(what: &str, asked: &str) -> String {
     format!("; commas do not separate names: write {}, or a glob such as *-i386", each.join(" "))
 }
 
-fn elsewhere(kernel: Kernel, what: &str, asked: &str) -> Error {
-    let (owner, command) = match kernel {
-        Kernel::Linux => ("Linux", "kentry measure"),
-        Kernel::Lab => ("the lab", "kentry lab"),
+fn elsewhere(whose: Whose, what: &str, asked: &str) -> Error {
+    let (owner, command) = match whose {
+        Whose::Linux => ("Linux", "kentry measure"),
+        Whose::Lab => ("the lab", "kentry lab"),
+        Whose::Mach => ("the lab with GNU Mach's calls", "kentry lab --personality mach"),
     };
     Error::Usage(format!("--{what} {}: only {owner} has it (`{command}`)", asked))
+}
+
+/// What is there without the personality that was asked for.
+fn not_machs(what: &str, asked: &str) -> Error {
+    let has_none = if what == "entry" { "serves no call of GNU Mach's" } else { "is no call of GNU Mach's" };
+    Error::Usage(format!(
+        "--{what} {asked}: it {has_none} (`kentry lab` without --personality mach measures it)"
+    ))
 }
 
 fn unknown<'a>(what: &str, asked: &str, names: impl Iterator<Item = &'a str>) -> Error {
@@ -170,12 +186,12 @@ fn unknown<'a>(what: &str, asked: &str, names: impl Iterator<Item = &'a str>) ->
     Error::Usage(format!("there is no {what} \"{asked}\"{hint} (`kentry list` shows what there is)"))
 }
 
-fn nothing_left(table: &Table, kernel: Kernel, entries: &[Pattern]) -> Error {
+fn nothing_left(table: &Table, whose: Whose, entries: &[Pattern]) -> Error {
     let asked = table.entries.iter().filter(|entry| {
-        entry.kernels.contains(&kernel) && entries.iter().any(|pattern| pattern.matches(&entry.name))
+        !entry.operations_of(whose).is_empty() && entries.iter().any(|pattern| pattern.matches(&entry.name))
     });
     let serves = asked.map(|entry| {
-        let operations = entry.operations_on(kernel);
+        let operations = entry.operations_of(whose);
         format!("{} serves {}", entry.name, operations.join(", "))
     });
     let serves: Vec<String> = serves.collect();
@@ -191,9 +207,13 @@ mod tests {
         names_on(Kernel::Linux, entries, operations)
     }
 
-    fn names_on(kernel: Kernel, entries: &[&str], operations: &[&str]) -> Result<Vec<String>, String> {
+    fn names_on(
+        whose: impl Into<Whose>,
+        entries: &[&str],
+        operations: &[&str],
+    ) -> Result<Vec<String>, String> {
         let owned = |texts: &[&str]| texts.iter().map(|text| text.to_string()).collect::<Vec<_>>();
-        let rows = rows(Table::get(), kernel, &owned(entries), &owned(operations));
+        let rows = rows(Table::get(), whose, &owned(entries), &owned(operations));
         let rows = rows.map_err(|error| error.to_string())?;
         Ok(rows.iter().map(|(entry, operation)| format!("{}/{}", entry.name, operation.name)).collect())
     }
@@ -266,6 +286,8 @@ mod tests {
         assert!(error.contains("did you mean time?"), "{error}");
         let unmeasured = kept("linux", &all, &["vsyscall"], &[]).unwrap_err();
         assert_eq!(unmeasured, format!("the document has no such row; {UNMEASURED}"));
+        let of_mach = kept("lab", &[("lcall7-i386", "mach_print")], &[], &["mach_msg-null"]).unwrap_err();
+        assert_eq!(of_mach, "the document has no such row");
         let of_later = |word| kept("hurd", &all, &[word], &[]);
         assert_eq!(of_later("sysenter-*").unwrap(), ["sysenter-i386/none", "sysenter-x86_64/none"]);
         assert_eq!(of_later("sysenter").unwrap_err(), "the document has no such row");
@@ -325,6 +347,37 @@ mod tests {
         let error = names_on(Kernel::Lab, &[], &["signal"]).unwrap_err();
         assert_eq!(error, "--operation signal: only Linux has it (`kentry measure`)");
         assert_eq!(names_on(Kernel::Lab, &["trapgate-i386"], &["time"]).unwrap(), ["trapgate-i386/time"]);
+    }
+
+    #[test]
+    fn what_gnu_mach_has_is_the_labs_with_that_personality() {
+        let mach = |entries: &[&str], operations: &[&str]| names_on(Whose::Mach, entries, operations);
+        let of_gate = mach(&["lcall7-i386"], &["mach_*"]).unwrap();
+        assert_eq!(of_gate.len(), 4);
+        assert!(of_gate.contains(&"lcall7-i386/mach_msg-rpc".to_string()), "{of_gate:?}");
+        assert!(
+            mach(&[], &[]).unwrap().iter().all(|row| row.contains("/mach_") || row.contains("mapped-time"))
+        );
+        assert!(!names_on(Kernel::Lab, &[], &[]).unwrap().iter().any(|row| row.contains("/mach_")));
+        for kernel in Kernel::ALL {
+            assert_eq!(
+                names_on(kernel, &[], &["mach_print"]).unwrap_err(),
+                "--operation mach_print: only the lab with GNU Mach's calls has it (`kentry lab --personality mach`)"
+            );
+        }
+        let none = |entries: &[&str], operations: &[&str]| mach(entries, operations).unwrap_err();
+        assert_eq!(
+            none(&["vsyscall"], &[]),
+            "--entry vsyscall: it serves no call of GNU Mach's (`kentry lab` without --personality mach measures it)"
+        );
+        assert_eq!(
+            none(&[], &["getppid"]),
+            "--operation getppid: it is no call of GNU Mach's (`kentry lab` without --personality mach measures it)"
+        );
+        assert!(
+            none(&["lcall7-i386"], &["mapped-time"])
+                .contains("lcall7-i386 serves mach_print, mach_msg-null,")
+        );
     }
 
     #[test]

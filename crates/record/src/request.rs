@@ -50,6 +50,14 @@ impl Request {
         .collect()
     }
 
+    /// The arguments that make a probe the server of this one, which sends it messages.
+    pub fn server_arguments(&self) -> Vec<String> {
+        [abi::MODE_SERVE, u64::from(self.entry), u64::from(self.operation)]
+            .iter()
+            .map(u64::to_string)
+            .collect()
+    }
+
     /// The same among a footprint. Calls back to back have nothing between them, so that there are none; and it is touched behind
     /// every use, so that a sample has one.
     pub fn among(self, footprint: Footprint) -> Request {

@@ -84,7 +84,10 @@ struct ListedEntry<'a> {
     group: &'a str,
     abi: Option<&'static str>,
     title: &'a str,
-    operations: &'a [String],
+    /// In the lab those by the calls of another personality are behind those of Linux.
+    operations: Vec<&'a str>,
+    #[serde(skip)]
+    serves_mach: bool,
 }
 
 #[derive(Serialize)]
@@ -92,18 +95,22 @@ struct ListedOperation<'a> {
     id: u16,
     name: &'a str,
     what: &'a str,
+    /// Whose calls it is by, where that is not Linux.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    personality: Option<&'a str>,
 }
 
 impl<'a> Listing<'a> {
     fn of(table: &'a Table, kernel: Kernel) -> Self {
         let entries = table.entries.iter().filter(|entry| entry.kernels.contains(&kernel));
         let entries: Vec<_> = entries.map(|entry| ListedEntry::of(entry, kernel)).collect();
-        let serves = |name: &String| entries.iter().any(|entry| entry.operations.contains(name));
+        let serves = |name: &String| entries.iter().any(|entry| entry.operations.contains(&name.as_str()));
         let operations = table.operations.iter().filter(|operation| serves(&operation.name));
         let operations = operations.map(|operation| ListedOperation {
             id: operation.id,
             name: &operation.name,
             what: &operation.what,
+            personality: operation.personality.as_deref(),
         });
         let has_entries = |group: &&str| entries.iter().any(|entry| entry.group == *group);
         let is_lab = kernel == Kernel::Lab;
@@ -120,6 +127,8 @@ impl<'a> Listing<'a> {
 
 impl<'a> ListedEntry<'a> {
     fn of(entry: &'a Entry, kernel: Kernel) -> Self {
+        let of_mach = entry.mach_operations.iter().filter(|_| kernel == Kernel::Lab);
+        let operations = entry.operations_on(kernel).iter().chain(of_mach).map(String::as_str);
         Self {
             id: entry.id,
             name: &entry.name,
@@ -127,7 +136,8 @@ impl<'a> ListedEntry<'a> {
             group: &entry.group,
             abi: abi(entry),
             title: &entry.title,
-            operations: entry.operations_on(kernel),
+            operations: operations.collect(),
+            serves_mach: kernel == Kernel::Lab && !entry.mach_operations.is_empty(),
         }
     }
 }
@@ -144,13 +154,24 @@ fn abi(entry: &Entry) -> Option<&'static str> {
 fn text(listing: &Listing, style: &Style) -> Vec<u8> {
     let width = style.columns();
     let mut lines = entry_lines(listing, width);
+    let (of_mach, usual): (Vec<_>, Vec<_>) =
+        listing.operations.iter().partition(|operation| operation.personality.is_some());
     lines.push(Line::new(look::HEADING, "operations"));
-    let ids = Grid::of(&listing.operations).column(id(), |operation| operation.id);
-    let named = ids.column(name(), |operation| operation.name);
-    let behind = Words { hang: Some(8), ..Words::BEHIND };
-    lines.extend(named.words(behind, |operation| operation.what.to_owned()).grid().lines(width));
+    lines.extend(operation_lines(&usual, width));
+    if !of_mach.is_empty() {
+        lines.push(Line::default());
+        lines.push(Line::new(look::HEADING, "operations of GNU Mach, by --personality mach"));
+        lines.extend(operation_lines(&of_mach, width));
+    }
     lines.extend(switch_lines(listing, width));
     written(&lines, style)
+}
+
+fn operation_lines(operations: &[&ListedOperation], width: usize) -> Vec<Line> {
+    let ids = Grid::of(operations).column(id(), |operation| operation.id);
+    let named = ids.column(name(), |operation| operation.name);
+    let behind = Words { hang: Some(8), ..Words::BEHIND };
+    named.words(behind, |operation| operation.what.to_owned()).grid().lines(width)
 }
 
 fn id() -> Column {
@@ -179,6 +200,8 @@ fn entry_lines(listing: &Listing, width: usize) -> Vec<Line> {
             lines.extend(fitted.row(row));
             if entry.operations.len() <= FEW && entry.operations != ["none"] {
                 lines.extend(fitted.below(look::FAINT, &entry.operations.join(" ")));
+            } else if entry.serves_mach {
+                lines.extend(fitted.below(look::FAINT, "also GNU Mach's"));
             }
         }
         lines.push(Line::default());
@@ -212,7 +235,9 @@ fn entries(listing: &Listing) -> Grid {
         .column(Column::text("group"), |entry| entry.group)
         .column(Column::text("ABI").key("abi"), |entry| entry.abi)
         .column(Column::text("title"), |entry| entry.title)
-        .column(Column::text("operations"), |entry| Cell::Names(entry.operations.to_vec()))
+        .column(Column::text("operations"), |entry| {
+            Cell::Names(entry.operations.iter().map(|name| (*name).to_owned()).collect())
+        })
         .grid()
 }
 

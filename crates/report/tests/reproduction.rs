@@ -230,6 +230,27 @@ fn what_an_author_concluded() {
 }
 
 #[test]
+fn a_part_has_no_sign_and_says_what_it_is_of() {
+    let here = environment::Environment::default();
+    let run = in_lab();
+    let parts = Parts { here: &here, run: None, timed: &[], lab: Some(&run), guests: None };
+    let mut publication = all().find("changes").unwrap().clone();
+    publication.ratios.iter_mut().for_each(|ratio| ratio.get_mut().share = true);
+    let found = Reproduction::of(&publication, &parts, Table::get());
+    let render = |format| String::from_utf8(reproduction(&found, format, &PLAIN).unwrap()).unwrap();
+    let text = render(Format::Text);
+    let first = found.ratios.first().unwrap();
+    let told = format!("{:.0} %", 100.0 * first.published);
+    assert!(text.contains(&told) && !text.contains(&format!("+{told}")), "{told}: {text}");
+    for words in ["part ", "of instructions executed in an emulator, not times", "parts, percent"] {
+        assert!(text.split_whitespace().collect::<Vec<_>>().join(" ").contains(words), "{words}: {text}");
+    }
+    assert!(found.ratios.iter().any(|one| one.here.is_some()), "counts tell parts");
+    assert!(render(Format::Markdown).contains("\n## parts\n"));
+    assert!(render(Format::Csv).contains(",part,") && !render(Format::Csv).contains(",change,"));
+}
+
+#[test]
 fn an_index_that_is_measured() {
     let operation = "unixbench-syscall";
     let mut turn = Row { operation: operation.into(), ..row("libc", 236.0) };

@@ -21,11 +21,16 @@ pub fn render(table: &Table, probe: Probe) -> String {
     let entries = table.entries.iter().filter(|entry| entry.probe == probe).map(entry_row);
     rows(&mut out, "ENTRIES", "id, symbol, kind, abi, preserved", entries);
     let routines = table.entries.iter().filter(|entry| entry.probe == probe);
-    rows(&mut out, "ROUTINES", "id, symbol, calls", routines.flat_map(|entry| routine_rows(table, entry)));
+    rows(
+        &mut out,
+        "ROUTINES",
+        "id, symbol, calls, form",
+        routines.flat_map(|entry| routine_rows(table, entry)),
+    );
     let several = table.entries.iter().filter(|entry| entry.probe == probe && entry.uses > 1);
     let several = several.map(|entry| format!("{}, {}, {}", entry.id, entry.symbol(), entry.uses));
     rows(&mut out, "SEVERAL", "id, symbol, uses", several);
-    let columns = "id, number_x86_64, number_i386, function, clock, page_offset, calls";
+    let columns = "id, number_x86_64, number_i386, function, clock, page_offset, calls, form";
     rows(&mut out, "OPERATIONS", columns, table.operations.iter().map(operation_row));
     let columns = "operation, place, number_x86_64, number_i386, function";
     rows(&mut out, "CALLS", columns, table.operations.iter().flat_map(call_rows));
@@ -126,8 +131,20 @@ fn entry_row(entry: &Entry) -> String {
 fn routine_rows(table: &Table, entry: &Entry) -> Vec<String> {
     let (id, symbol) = (entry.id, entry.symbol());
     let lengths = table.sequence_lengths().into_iter().filter(|_| table.has_sequences(entry));
-    let several = lengths.map(|calls| format!("{id}, {}, {calls}", sequence_symbol(entry, calls)));
-    std::iter::once(format!("{id}, {symbol}, 1")).chain(several).collect()
+    let several = lengths.map(|calls| format!("{id}, {}, {calls}, FORM_CALL", sequence_symbol(entry, calls)));
+    let forms = entry.has_traps().then(|| TRAP_FORMS.map(|form| (form, trap_symbol(entry, form))));
+    let traps = forms.into_iter().flatten();
+    let traps = traps.map(|(form, symbol)| format!("{id}, {symbol}, 1, FORM_{}", form.to_uppercase()));
+    std::iter::once(format!("{id}, {symbol}, 1, FORM_CALL")).chain(several).chain(traps).collect()
+}
+
+/// The forms of traps of GNU Mach that the probe has timed code for: with what they are given in registers and on the stack; and with a
+/// message, too, whose header is written before each.
+pub const TRAP_FORMS: [&str; 2] = ["trap", "message"];
+
+/// What the functions of an entry that make a trap are called, without their endings; `probe/timed.inc` has it, too.
+pub fn trap_symbol(entry: &Entry, form: &str) -> String {
+    format!("{}_{form}", entry.symbol())
 }
 
 /// What the functions of an entry that make so many calls are called, without their endings; `probe/timed.inc` has it, too.
@@ -138,13 +155,28 @@ pub fn sequence_symbol(entry: &Entry, calls: usize) -> String {
 fn operation_row(operation: &Operation) -> String {
     let function = operation.function.as_deref().unwrap_or("");
     let clock = operation.clock.map_or("NO_CLOCK".into(), |clock| clock.to_string());
+    let number = |abi| match operation.numbers_in(abi).as_slice() {
+        [number] => *number,
+        _ => 0,
+    };
     format!(
-        "{}, {}, \"{function}\", {clock}, {}, {}",
+        "{}, {:#x}, {:#x}, \"{function}\", {clock}, {}, {}, {}",
         operation.id,
-        numbers(&operation.numbers),
+        number(Abi::X86_64),
+        number(Abi::I386),
         operation.page_offset.unwrap_or(0),
-        operation.length()
+        operation.length(),
+        form(operation)
     )
+}
+
+/// How the timed code hands arguments over.
+fn form(operation: &Operation) -> &'static str {
+    match (operation.trap, operation.message) {
+        (None, _) => "FORM_CALL",
+        (Some(_), false) => "FORM_TRAP",
+        (Some(_), true) => "FORM_MESSAGE",
+    }
 }
 
 fn call_rows(operation: &Operation) -> impl Iterator<Item = String> {
@@ -190,13 +222,22 @@ mod tests {
         assert!(header.contains("ROW(8, int80_i386, KIND_NUMBER, ABI_I386, 0xfe)"));
         assert!(!header.contains("ROW(2, syscall_x86_64"));
         assert!(header.contains("#define ENTRY_SYSCALL_X86_64 2\n"));
-        assert!(header.contains("ROW(3, 0x60, 0x4e, \"gettimeofday\", NO_CLOCK, 0, 1)"));
-        assert!(header.contains("ROW(5, 0xe4, 0x109, \"clock_gettime\", 0, 0, 1)"), "CLOCK_REALTIME is 0");
+        assert!(header.contains("ROW(3, 0x60, 0x4e, \"gettimeofday\", NO_CLOCK, 0, 1, FORM_CALL)"));
         assert!(
-            header.contains("ROW(19, 0x0, 0x0, \"\", NO_CLOCK, 0, 5)")
+            header.contains("ROW(5, 0xe4, 0x109, \"clock_gettime\", 0, 0, 1, FORM_CALL)"),
+            "CLOCK_REALTIME is 0"
+        );
+        assert!(
+            header.contains("ROW(19, 0x0, 0x0, \"\", NO_CLOCK, 0, 5, FORM_CALL)")
                 && header.contains("ROW(19, 4, 0x5f, 0x3c, \"umask\")")
         );
-        assert!(header.contains("ROW(8, int80_i386, 1)") && header.contains("ROW(8, int80_i386_calls5, 5)"));
+        assert!(
+            header.contains("ROW(8, int80_i386, 1, FORM_CALL)")
+                && header.contains("ROW(8, int80_i386_calls5, 5, FORM_CALL)")
+        );
+        assert!(header.contains("ROW(24, 0xffffffe2, 0xffffffe2, \"\", NO_CLOCK, 0, 1, FORM_TRAP)"));
+        assert!(header.contains("ROW(13, lcall7_i386_message, 1, FORM_MESSAGE)"));
+        assert!(!header.contains("int80_i386_trap"), "it serves no trap");
         assert!(!header.contains("vdso_i386_calls"), "it serves no operation of several calls");
         assert!(!header.contains("vdso_i386, 16)"), "a sample holds one use of it");
         assert!(render(Table::get(), Probe::Probe64).contains("ROW(6, vdso_x86_64, 16)"));

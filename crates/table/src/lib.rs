@@ -159,6 +159,42 @@ impl Kernel {
     pub const ALL: [Kernel; 2] = [Kernel::Linux, Kernel::Lab];
 }
 
+/// Whose rows: a kernel's own, or those of another personality of the lab.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Whose {
+    /// Linux's.
+    Linux,
+    /// The lab's, which are by calls of Linux.
+    Lab,
+    /// The lab's with the calls of GNU Mach.
+    Mach,
+}
+
+impl Whose {
+    /// All of them.
+    pub const ALL: [Whose; 3] = [Whose::Linux, Whose::Lab, Whose::Mach];
+
+    /// The kernel that has them.
+    pub fn kernel(self) -> Kernel {
+        if self == Whose::Linux { Kernel::Linux } else { Kernel::Lab }
+    }
+}
+
+impl From<Kernel> for Whose {
+    fn from(kernel: Kernel) -> Whose {
+        match kernel {
+            Kernel::Linux => Whose::Linux,
+            Kernel::Lab => Whose::Lab,
+        }
+    }
+}
+
+/// The switch of the lab that says whose calls there are besides those of Linux.
+pub const PERSONALITY: &str = "personality";
+
+/// Its value for GNU Mach's.
+pub const MACH: &str = "mach";
+
 /// What a cause means for one entry.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -226,9 +262,13 @@ pub struct Entry {
     /// Values of lab switches that it requires.
     #[serde(default)]
     pub needs: BTreeMap<String, String>,
-    /// The operations that it serves in the lab, if they differ from those on Linux; sets are resolved.
+    /// The operations that it serves in the lab, if they differ from those on Linux; sets are resolved, and without those that have a
+    /// personality.
     #[serde(default, deserialize_with = "sets::optional_names")]
     pub lab_operations: Option<Vec<String>>,
+    /// The operations of GNU Mach that it serves in the lab: of those that its row lists, the ones with that personality.
+    #[serde(skip)]
+    pub mach_operations: Vec<String>,
     /// How an emulator differs from the processor that it emulates, by accelerator and vendor (`tcg GenuineIntel`).
     #[serde(default)]
     pub differs: BTreeMap<String, Differs>,
@@ -253,6 +293,26 @@ impl Entry {
             (Kernel::Lab, Some(operations)) => operations,
             _ => &self.operations,
         }
+    }
+
+    /// Names of the operations that it can serve by the calls of a personality, in the lab where that is not Linux's own.
+    pub fn operations_of(&self, whose: Whose) -> &[String] {
+        match whose {
+            Whose::Linux => self.operations_on(Kernel::Linux),
+            Whose::Lab => self.operations_on(Kernel::Lab),
+            Whose::Mach => &self.mach_operations,
+        }
+    }
+
+    /// The values of lab switches that it requires when it is asked for this, by their names.
+    pub fn needs_for<'a>(&'a self, operation: &'a Operation) -> BTreeMap<&'a str, &'a str> {
+        let own = self.needs.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        own.chain(operation.personality.iter().map(|value| (PERSONALITY, value.as_str()))).collect()
+    }
+
+    /// Whether the probe has timed code for traps of GNU Mach through it.
+    pub fn has_traps(&self) -> bool {
+        matches!(self.kind, Kind::Number | Kind::Function) && !self.mach_operations.is_empty()
     }
 
     /// The name as part of an assembler symbol or of a file's symbol: `int80_i386`.
@@ -303,7 +363,8 @@ impl Entry {
 
     /// Whether it serves an operation on some kernel.
     fn serves(&self, operation: &Operation) -> bool {
-        self.operations.iter().chain(self.lab_operations.iter().flatten()).any(|name| *name == operation.name)
+        let listed = self.operations.iter().chain(self.lab_operations.iter().flatten());
+        listed.chain(&self.mach_operations).any(|name| *name == operation.name)
     }
 }
 
@@ -376,10 +437,12 @@ impl Table {
         self.switches.iter().find(|switch| switch.name == name)
     }
 
-    /// Every pair of entry and operation that a kernel has, in the table's order.
-    pub fn rows(&self, kernel: Kernel) -> impl Iterator<Item = (&Entry, &Operation)> {
+    /// Every pair of entry and operation that a kernel has, in the table's order. Those of a personality are not among them, unless they
+    /// are what is asked for.
+    pub fn rows(&self, whose: impl Into<Whose>) -> impl Iterator<Item = (&Entry, &Operation)> {
+        let whose = whose.into();
         self.entries.iter().flat_map(move |entry| {
-            let operations = entry.operations_on(kernel).iter();
+            let operations = entry.operations_of(whose).iter();
             operations.filter_map(move |name| Some((entry, self.operation(name)?)))
         })
     }
@@ -402,6 +465,14 @@ impl Table {
                 *names = sets::resolve(&self.sets, names)
                     .map_err(|what| format!("entry {}: {what}", entry.name))?;
             }
+            let is_machs = |name: &String| operations.iter().any(|one| one.name == *name && one.is_machs());
+            let listed = match &mut entry.lab_operations {
+                Some(listed) => listed,
+                None if entry.kernels == [Kernel::Lab] => &mut entry.operations,
+                None => continue,
+            };
+            let (of_mach, of_linux) = std::mem::take(listed).into_iter().partition(is_machs);
+            (entry.mach_operations, *listed) = (of_mach, of_linux);
         }
         Ok(())
     }
@@ -410,6 +481,12 @@ impl Table {
         unique("operation", self.operations.iter().map(|o| (o.id, o.name.as_str())))?;
         self.operations.iter().try_for_each(|operation| {
             operation.check().map_err(|what| format!("operation {}: {what}", operation.name))
+        })?;
+        self.operations.iter().try_for_each(|operation| match &operation.personality {
+            Some(value) if value != MACH || !self.has_value(PERSONALITY, value) => {
+                Err(format!("operation {}: {value} is no personality that operations have", operation.name))
+            }
+            _ => Ok(()),
         })?;
         unique("switch", self.switches.iter().map(|s| (s.id, s.name.as_str())))?;
         self.switches.iter().try_for_each(|switch| {
@@ -425,9 +502,11 @@ impl Table {
     }
 
     fn check_entry(&self, entry: &Entry) -> Result<(), String> {
-        if entry.kernels.iter().any(|kernel| entry.operations_on(*kernel).is_empty())
-            || entry.kernels.is_empty()
-        {
+        let serves_nothing = |kernel: &Kernel| {
+            let has_machs = *kernel == Kernel::Lab && !entry.mach_operations.is_empty();
+            entry.operations_on(*kernel).is_empty() && !has_machs
+        };
+        if entry.kernels.iter().any(serves_nothing) || entry.kernels.is_empty() {
             return Err("serves no operation".into());
         }
         if let Some((name, value)) = entry.needs.iter().find(|(name, value)| !self.has_value(name, value)) {
@@ -459,9 +538,16 @@ impl Table {
         {
             return Err(format!("closed.{cause}: \"{}\" is not an outcome", closed.outcome));
         }
-        for name in entry.operations.iter().chain(entry.lab_operations.iter().flatten()) {
+        let listed = entry.operations.iter().chain(entry.lab_operations.iter().flatten());
+        for name in listed.clone().chain(&entry.mach_operations) {
             let operation =
                 self.operation(name).ok_or(format!("{name} is neither an operation nor a set"))?;
+            if operation.is_machs() && listed.clone().any(|listed| listed == name) {
+                return Err(format!("operation {name} has a personality, which is the lab's alone"));
+            }
+            if operation.trap.is_some() && !matches!(entry.kind, Kind::Number | Kind::Function) {
+                return Err(format!("operation {name} is a trap, which takes a number or a stub of its own"));
+            }
             if operation.process && entry.bits() == 32 {
                 return Err(format!("operation {name} makes a process, which only 64-bit probes do"));
             }

@@ -1,8 +1,11 @@
 //! What an entry is asked for: one call, or several that are one use.
 
-use crate::{Abi, X32_BIT};
+use crate::{Abi, MACH, X32_BIT};
 use serde::Deserialize;
 use std::collections::BTreeMap;
+
+/// The traps of GNU Mach are below; `MACH_TRAPS` of the lab.
+const MACH_TRAPS: u32 = 130;
 
 /// Something that a program asks of the kernel through an entry.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -29,6 +32,16 @@ pub struct Operation {
     /// Whether it makes a process, by a function of the probe whose call is what is timed.
     #[serde(default)]
     pub process: bool,
+    /// The value of the lab's switch `personality` that it always runs with; none for what is Linux's.
+    pub personality: Option<String>,
+    /// The number of a trap of GNU Mach, without its sign.
+    pub trap: Option<u32>,
+    /// Whether the trap is given a message, whose header is written before each use.
+    #[serde(default)]
+    pub message: bool,
+    /// Whether another program answers the message, which is the probe once more.
+    #[serde(default)]
+    pub server: bool,
     /// Whether its cost repeats every few uses, as where every so many of them fill a buffer again. Then a sample holds one use: sixteen would
     /// keep step with it.
     #[serde(default)]
@@ -71,8 +84,16 @@ impl Operation {
         self.calls.len().max(1)
     }
 
+    /// Whether it is GNU Mach's.
+    pub fn is_machs(&self) -> bool {
+        self.personality.as_deref() == Some(MACH)
+    }
+
     /// The call numbers that an ABI has for it, one for each call; empty where it lacks one.
     pub fn numbers_in(&self, abi: Abi) -> Vec<u32> {
+        if let Some(trap) = self.trap {
+            return vec![trap.wrapping_neg()];
+        }
         let of = |numbers: &BTreeMap<String, u32>| match abi {
             Abi::X86_64 => numbers.get("x86_64").copied(),
             Abi::I386 => numbers.get("i386").copied(),
@@ -98,6 +119,21 @@ impl Operation {
         if self.process && has_call {
             return Err("process stands instead of the keys \"numbers\", \"function\" and \"calls\"".into());
         }
+        if self.trap.is_some() && (has_call || self.process) {
+            return Err("trap stands instead of every other key of a call".into());
+        }
+        if self.trap.is_some_and(|trap| trap == 0 || trap >= MACH_TRAPS) {
+            return Err(format!("trap: the traps of GNU Mach are 1 to {}", MACH_TRAPS - 1));
+        }
+        for (is_there, what, needs, of) in [
+            (self.trap.is_some(), "trap", self.personality.is_some(), "personality"),
+            (self.message, "message", self.trap.is_some(), "trap"),
+            (self.server, "server", self.message, "message"),
+        ] {
+            if is_there && !needs {
+                return Err(format!("key \"{what}\" goes with a key \"{of}\""));
+            }
+        }
         if !self.calls.is_empty() && (self.function.is_some() || !self.numbers.is_empty()) {
             return Err("calls stand instead of the keys \"numbers\" and \"function\"".into());
         }
@@ -113,7 +149,79 @@ impl Operation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Table;
+    use crate::{Table, Whose};
+
+    #[test]
+    fn a_trap_has_its_number_without_its_sign_by_every_entry() {
+        let print = operation("mach_print");
+        for abi in [Abi::X86_64, Abi::I386] {
+            assert_eq!(print.numbers_in(abi), [-30_i32 as u32]);
+        }
+        assert!(print.is_machs() && !operation("getppid").is_machs());
+        let refused = |from: &str, to: &str| {
+            let text = crate::SOURCE.replacen(from, to, 1);
+            assert_ne!(text, crate::SOURCE, "{from}");
+            Table::parse(&text).unwrap_err().to_string()
+        };
+        let of = |operation: &str, why: &str| format!("entries.toml: operation {operation}: {why}");
+        for (from, to, name, why) in [
+            ("trap = 30", "trap = 130", "mach_print", "trap: the traps of GNU Mach are 1 to 129"),
+            (
+                "trap = 30",
+                "trap = 30\nfunction = \"f\"",
+                "mach_print",
+                "trap stands instead of every other key of a call",
+            ),
+            ("trap = 30", "message = true", "mach_print", "key \"message\" goes with a key \"trap\""),
+            (
+                "trap = 30",
+                "trap = 30\nserver = true",
+                "mach_print",
+                "key \"server\" goes with a key \"message\"",
+            ),
+            (
+                "personality = \"mach\"\ntrap = 30",
+                "trap = 30",
+                "mach_print",
+                "key \"trap\" goes with a key \"personality\"",
+            ),
+            (
+                "personality = \"mach\"\ntrap = 30",
+                "personality = \"linux\"\ntrap = 30",
+                "mach_print",
+                "linux is no personality that operations have",
+            ),
+        ] {
+            assert_eq!(refused(from, to), of(name, why));
+        }
+    }
+
+    #[test]
+    fn what_is_gnu_machs_is_none_of_the_usual_rows() {
+        let table = Table::get();
+        let entry = |name: &str| table.entry(name).unwrap();
+        let gate = entry("lcall7-i386");
+        assert!(!gate.operations_on(crate::Kernel::Lab).iter().any(|name| operation(name).is_machs()));
+        assert_eq!(gate.operations_of(Whose::Mach).len(), 4);
+        assert!(
+            gate.has_traps() && !entry("int80-i386").has_traps() && !entry("mapped-time-mach").has_traps()
+        );
+        for kernel in crate::Kernel::ALL {
+            assert!(table.rows(kernel).all(|(_, operation)| !operation.is_machs()));
+        }
+        assert!(table.rows(Whose::Mach).all(|(_, operation)| operation.is_machs()));
+        let trap = entry("trapgate-i386");
+        let needs = |name: &str| trap.needs_for(operation(name)).into_iter().collect::<Vec<_>>();
+        assert_eq!(needs("mach_print"), [("gate", "trap"), ("personality", "mach")]);
+        assert_eq!(needs("getppid"), [("gate", "trap")]);
+        let on_linux =
+            crate::SOURCE.replacen("[\"calls-32bit\", \"unixbench\"]", "[\"calls-32bit\", \"mach\"]", 1);
+        let refused = Table::parse(&on_linux).unwrap_err().to_string();
+        assert!(
+            refused.ends_with("operation mach_print has a personality, which is the lab's alone"),
+            "{refused}"
+        );
+    }
 
     fn operation(name: &str) -> &'static Operation {
         Table::get().operation(name).unwrap()

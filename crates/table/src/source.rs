@@ -38,10 +38,13 @@ pub fn render(table: &Table, entry: &Entry) -> Option<String> {
     let (enter, symbol) = (entry.enter.as_ref()?, entry.symbol());
     let several = if entry.uses > 1 { format!("SEVERAL {symbol}, {}\n", entry.uses) } else { String::new() };
     let sequences = if table.has_sequences(entry) { format!("SEQUENCES {symbol}\n") } else { String::new() };
+    // A stub's call pushes its return address itself.
+    let by_call = if entry.kind == Kind::Function { "\t.set\tenters_by_call, 1\n" } else { "" };
+    let traps = if entry.has_traps() { format!("{by_call}TRAPS {symbol}\n") } else { String::new() };
     Some(format!(
         "/* Made from entries.toml. Do not edit. */\n#include \"lab.h\"\n#include \"timed.inc\"\n\n\
          .macro LOAD\n{load}.endm\n.macro ENTER\n\t{enter}\n.endm\n.macro CONTROL\n.endm\n\
-         .macro UNLOAD\n{unload}.endm\n\nENTRY {symbol}\n{several}{sequences}"
+         .macro UNLOAD\n{unload}.endm\n\nENTRY {symbol}\n{several}{sequences}{traps}"
     ))
 }
 
@@ -98,7 +101,26 @@ mod tests {
         );
         assert_eq!(render(Table::get(), Table::get().entry("page-fault").unwrap()), None);
         let several = render(Table::get(), Table::get().entry("syscall-x86_64").unwrap()).unwrap();
-        assert!(several.ends_with("ENTRY syscall_x86_64\nSEQUENCES syscall_x86_64\n"), "{several}");
+        assert!(
+            several.ends_with("ENTRY syscall_x86_64\nSEQUENCES syscall_x86_64\nTRAPS syscall_x86_64\n"),
+            "{several}"
+        );
+    }
+
+    #[test]
+    fn traps_are_made_by_instructions_and_by_stubs_that_are_functions() {
+        let with = |entry: &str, from: &str, to: &str| {
+            let (before, row) = crate::SOURCE.split_once(&format!("name = \"{entry}\"")).unwrap();
+            let text = format!("{before}name = \"{entry}\"{}", row.replacen(from, to, 1));
+            let table = Table::parse(&text)?;
+            Ok::<_, crate::Error>(render(&table, table.entry(entry).unwrap()).unwrap())
+        };
+        let stub = with("vdso-i386", "operations = [", "lab_operations = \"mach\"\noperations = [").unwrap();
+        assert!(stub.ends_with("ENTRY vdso_i386\n\t.set\tenters_by_call, 1\nTRAPS vdso_i386\n"), "{stub}");
+        let gate = with("int80-i386", "\"spaces\"]", "\"mach\"]").unwrap();
+        assert!(gate.ends_with("\nTRAPS int80_i386\n") && !gate.contains("enters_by_call"), "{gate}");
+        let none = with("rdtsc", "operations = [", "lab_operations = \"mach\"\noperations = [").unwrap_err();
+        assert!(none.to_string().ends_with("which takes a number or a stub of its own"), "{none}");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::collections::{BTreeMap, BTreeSet};
 use table::special::{BARE_SYSCALL, GETPPID};
-use table::{Entry, Kernel, Profile, Table};
+use table::{Entry, Kernel, Operation, PERSONALITY, Profile, Table};
 
 /// What is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,8 +69,8 @@ impl Plan {
     pub fn new(table: &Table, question: Question, processor: Processor) -> Result<Plan, Error> {
         let entry = row(table, &question)?;
         let steps = Steps::new(table, entry, &question.profile, Some(&processor))?;
-        let serves = |operation: &str| entry.operations_on(Kernel::Lab).iter().any(|name| name == operation);
-        let mut wanted = Wanted { operation: &question.operation, steps: &steps, all: Vec::new() };
+        let serves = |operation: &str| served(entry).any(|name| name == operation);
+        let mut wanted = Wanted { table, operation: &question.operation, steps: &steps, all: Vec::new() };
         let every = steps.kept();
         let bare = wanted.cost(&BTreeSet::new());
         let whole = wanted.cost(&every);
@@ -85,6 +85,9 @@ impl Plan {
         };
         let unknown =
             table.operation(BARE_SYSCALL.operation).filter(|unknown| !entry.numbers(unknown).is_empty());
+        // They are calls of Linux, by which a path with another personality is not told apart.
+        let unknown =
+            unknown.filter(|_| !table.operation(&question.operation).is_some_and(Operation::is_machs));
         let crossing = unknown.map_or_else(Combination::new, |unknown| bare_of(&unknown.name));
         let empty_service = if crossing.is_empty() { Combination::new() } else { bare_of(GETPPID.operation) };
         let configurations = wanted.all;
@@ -128,15 +131,21 @@ fn row<'a>(table: &'a Table, question: &Question) -> Result<&'a Entry, Error> {
     let Question { entry: name, operation, .. } = question;
     let entry = table.entry(name).filter(|entry| entry.kernels.contains(&Kernel::Lab));
     let entry = entry.ok_or_else(|| Error::NoRow(format!("the lab has no entry \"{name}\"")))?;
-    let served = entry.operations_on(Kernel::Lab);
-    if served.iter().any(|known| known == operation) {
+    if served(entry).any(|known| known == operation) {
         return Ok(entry);
     }
-    Err(Error::NoRow(format!("{name} serves no {operation} in the lab; it serves {}", served.join(", "))))
+    let all: Vec<&str> = served(entry).map(String::as_str).collect();
+    Err(Error::NoRow(format!("{name} serves no {operation} in the lab; it serves {}", all.join(", "))))
+}
+
+/// What an entry serves in the lab, by the calls of any personality.
+fn served(entry: &Entry) -> impl Iterator<Item = &String> {
+    entry.operations_on(Kernel::Lab).iter().chain(&entry.mach_operations)
 }
 
 /// The configurations that were asked for so far.
 struct Wanted<'a> {
+    table: &'a Table,
     operation: &'a str,
     steps: &'a Steps,
     all: Vec<Configuration>,
@@ -150,7 +159,9 @@ impl Wanted<'_> {
     fn cost_of(&mut self, operation: &str, steps: &BTreeSet<usize>) -> Combination {
         let is_it = |known: &Configuration| known.operation == operation && known.steps == *steps;
         let place = self.all.iter().position(is_it).unwrap_or_else(|| {
-            let values = self.steps.values(steps);
+            let mut values = self.steps.values(steps);
+            let personality = self.table.operation(operation).and_then(|known| known.personality.clone());
+            values.extend(personality.map(|value| (PERSONALITY.to_string(), value)));
             self.all.push(Configuration { operation: operation.into(), steps: steps.clone(), values });
             self.all.len() - 1
         });

@@ -113,6 +113,20 @@ fn what_requires_a_step_that_is_left_out_is_left_out_too() {
 }
 
 #[test]
+fn a_trap_of_gnu_mach_is_billed_with_its_personality_and_with_no_call_of_linux() {
+    let bill = |operation: &str| {
+        let question = question(&["stack=frame", "work=on"], 0);
+        let question = Question { entry: "lcall7-i386".into(), operation: operation.into(), ..question };
+        Plan::new(Table::get(), question, processor(true)).unwrap().configurations
+    };
+    let (mach, linux) = (bill("mach_print"), bill("getppid"));
+    assert!(mach.iter().all(|one| one.operation == "mach_print" && one.values["personality"] == "mach"));
+    assert!(linux.iter().all(|one| one.values["personality"] == "linux"));
+    // The same steps, but without a number that no kernel has.
+    assert_eq!(mach.len() + 1, linux.len());
+}
+
+#[test]
 fn what_the_entry_decides_is_no_step() {
     let text = table::SOURCE.replacen("gate = \"trap\"", "gate = \"trap\", stack = \"frame\"", 1);
     let table = Table::parse(&text).unwrap();

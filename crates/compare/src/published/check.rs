@@ -2,7 +2,7 @@
 
 use crate::published::{Column, Publication, Publications, Ratio, Row, Unit};
 use std::collections::{BTreeMap, BTreeSet};
-use table::{Kernel, Table};
+use table::{Kernel, Operation, Table};
 use toml::Spanned;
 
 /// What is wrong, and the byte where the offending table begins.
@@ -36,6 +36,7 @@ pub(crate) fn check(all: &Publications, table: &Table) -> Result<(), Wrong> {
             of_row(row.get_ref(), publication, table)
                 .map_err(|what| wrong_in(publication, row, "row", what))?;
         }
+        of_one_personality(publication, table).map_err(wrong)?;
         for ratio in &publication.ratios {
             of_ratio(ratio.get_ref(), publication)
                 .map_err(|what| wrong_in(publication, ratio, "ratio", what))?;
@@ -97,6 +98,17 @@ fn of_publication(publication: &Publication) -> Result<(), String> {
         return Err("the keys \"way\" and \"loop\" go together".into());
     }
     publication.way_here.map_or(Ok(()), |way| way.check())
+}
+
+/// The lab is asked once, for the calls of one personality.
+fn of_one_personality(publication: &Publication, table: &Table) -> Result<(), String> {
+    let asked = publication.rows.iter().filter_map(|row| row.get_ref().in_lab(table));
+    let whose: Vec<bool> =
+        asked.map(|(_, operation)| table.operation(operation).is_some_and(Operation::is_machs)).collect();
+    match whose.iter().any(|machs| Some(machs) != whose.first()) {
+        true => Err("its rows in the lab are by the calls of two personalities".into()),
+        false => Ok(()),
+    }
 }
 
 fn twice<'a>(what: &str, names: impl Iterator<Item = &'a str>) -> Result<(), String> {
@@ -183,7 +195,8 @@ fn of_ratio(ratio: &Ratio, publication: &Publication) -> Result<(), String> {
 
 fn serves(table: &Table, kernel: Kernel, entry: &str, operation: &str) -> Result<(), String> {
     let known = table.entry(entry).ok_or_else(|| format!("there is no entry {entry}"))?;
-    if !known.operations_on(kernel).iter().any(|name| name == operation) {
+    let of_mach = known.mach_operations.iter().filter(|_| kernel == Kernel::Lab);
+    if !known.operations_on(kernel).iter().chain(of_mach).any(|name| name == operation) {
         let place = if kernel == Kernel::Lab { "in the lab" } else { "on Linux" };
         return Err(format!("{entry} does not serve {operation} {place}"));
     }

@@ -252,8 +252,9 @@ impl Row {
     /// Entry and operation in the lab, if it has them.
     pub fn in_lab<'a>(&'a self, table: &Table) -> Option<(&'a str, &'a str)> {
         let (entry, operation) = (self.lab.as_deref().or(self.entry.as_deref())?, self.operation.as_deref()?);
-        let served = table.entry(entry)?.operations_on(table::Kernel::Lab);
-        served.iter().any(|name| name == operation).then_some((entry, operation))
+        let known = table.entry(entry)?;
+        let mut served = known.operations_on(table::Kernel::Lab).iter().chain(&known.mach_operations);
+        served.any(|name| name == operation).then_some((entry, operation))
     }
 }
 
@@ -434,11 +435,23 @@ mod tests {
             Publications::get().meant(word).into_iter().map(|found| found.name.as_str()).collect()
         };
         assert_eq!(names("KAISER"), ["pti-unixbench", "pti-costs"]);
-        assert_eq!(names("hurd"), ["mach-null-trap"]);
+        assert_eq!(names("hurd"), ["gnu-mach-2015"]);
+        assert_eq!(names("mach-null-trap"), ["gnu-mach-2015"], "what it was called");
         assert_eq!(names("pti-costs"), ["pti-costs"]);
         assert!(names("nothing").is_empty());
         let taken = refused(|s| s.replacen("known_as = [\"gettimeofday\"", "known_as = [\"l4re-null\"", 1));
         assert!(taken.contains("known as \"l4re-null\", which is a name"), "{taken}");
+    }
+
+    #[test]
+    fn what_stands_for_gnu_mach_is_its_own_gate_and_its_own_calls() {
+        let mach = Publications::get().meant("gnu-mach-2015")[0];
+        let (entries, operations, sets) = mach.wants(table::Kernel::Lab, Table::get());
+        assert_eq!(entries, ["lcall7-i386", "sysenter-i386"]);
+        assert_eq!(operations, ["mach_print", "mach_msg-null", "mach_msg-send-receive"]);
+        assert!(sets.is_empty() && mach.on_linux().is_empty());
+        let mixed = refused(|s| s.replacen("operation = \"mach_msg-null\"", "operation = \"getppid\"", 1));
+        assert!(mixed.contains("its rows in the lab are by the calls of two personalities"), "{mixed}");
     }
 
     #[test]
@@ -469,7 +482,7 @@ mod tests {
         for known in [
             "gettimeofday-4.14",
             "gettimeofday-i7-8550u",
-            "mach-null-trap",
+            "gnu-mach-2015",
             "kvm-round-trip",
             "l4re-null",
             "pti-unixbench",

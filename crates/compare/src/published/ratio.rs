@@ -13,6 +13,9 @@ pub struct Ratio {
     pub of: String,
     /// The row without it.
     pub to: String,
+    /// Whether the part itself is told, instead of what it is more or less than the whole.
+    #[serde(default)]
+    pub share: bool,
     /// The column of both; without it the first.
     pub column: Option<String>,
     /// The column of `to`, if that is another.
@@ -27,10 +30,11 @@ impl Ratio {
         [(&self.of, column), (&self.to, self.to_column.as_deref().unwrap_or(column))]
     }
 
-    /// What the publication says: the change of its figure, as a part of that without; none where one is not published.
+    /// What the publication says: the change of its figure, as a part of that without, or its share in that; none where one is not
+    /// published.
     pub fn published(&self, publication: &Publication) -> Option<f64> {
         let [of, to] = self.sides(publication).map(|side| figure(publication, side));
-        Some(of? / to? - 1.0)
+        Some(of? / to? - if self.share { 0.0 } else { 1.0 })
     }
 }
 

@@ -17,7 +17,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 use table::special::GETPPID;
-use table::{BadSet, Kernel, Mistake, Profile, Table};
+use table::{BadSet, Kernel, Mistake, Operation, Profile, Table, Whose};
 
 /// How long the guest may take, in seconds; and in Bochs.
 pub const BILL_SECONDS: [u64; 2] = [300, 3600];
@@ -110,9 +110,11 @@ impl BillArgs {
             let why = format!("--entry {}: this is an operation; write --operation {operation}", self.entry);
             return Err(Error::Usage(why));
         }
+        // Without its name, no operation of another personality is meant.
+        let is_machs = table.operation(&self.operation).is_some_and(Operation::is_machs);
         let found = rows(
             table,
-            Kernel::Lab,
+            if is_machs { Whose::Mach } else { Whose::Lab },
             std::slice::from_ref(&self.entry),
             std::slice::from_ref(&self.operation),
         )?;

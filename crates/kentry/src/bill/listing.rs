@@ -25,7 +25,11 @@ pub fn whole<'a>(table: &'a Table, plan: &Plan) -> Configurations<'a> {
 
 /// Its switches and values.
 fn whole_of(plan: &Plan) -> impl Iterator<Item = (&String, &String)> {
-    let whole = plan.configurations.iter().max_by_key(|configuration| configuration.steps.len());
+    let of_question = |configuration: &&attribution::bill::Configuration| {
+        configuration.operation == plan.question.operation
+    };
+    let whole =
+        plan.configurations.iter().filter(of_question).max_by_key(|configuration| configuration.steps.len());
     whole.into_iter().flat_map(|configuration| &configuration.values)
 }
 

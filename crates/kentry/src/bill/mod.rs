@@ -23,7 +23,7 @@ use report::{Kind, Style};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use table::{Kernel, Table};
+use table::{Kernel, Table, Whose};
 
 /// How long this Linux is measured.
 const HERE: Duration = Duration::from_secs(2);
@@ -114,6 +114,7 @@ pub fn counted(question: Question, cpu_model: Option<&str>, interrupt: &Interrup
     let options = Options {
         entry: Vec::new(),
         operation: Vec::new(),
+        whose: Whose::Lab,
         set: Vec::new(),
         footprints: Vec::new(),
         accel: Accel::Tcg,

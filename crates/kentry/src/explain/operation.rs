@@ -1,7 +1,7 @@
 //! An operation, explained from the table.
 
 use document::Document;
-use table::{Call, Kernel, Loops, Operation, Table, X32_BIT};
+use table::{Call, Loops, Operation, Table, Whose, X32_BIT};
 
 /// What the operation does, its call numbers, and the entries that serve it; with its rows of a run, if one is given.
 pub fn explain(table: &Table, operation: &Operation, document: Option<&Document>) -> String {
@@ -11,8 +11,12 @@ pub fn explain(table: &Table, operation: &Operation, document: Option<&Document>
         format!("# {name}\n\n{what}. This is an operation: programs ask for it through an entry.\n");
     text.push_str("\n## How it is asked for\n\n");
     facts(operation).iter().for_each(|fact| text.push_str(&format!("- {fact}\n")));
-    for (kernel, heading) in [(Kernel::Linux, "Entries on Linux"), (Kernel::Lab, "Entries in the lab")] {
-        let serves = table.entries.iter().filter(|entry| entry.operations_on(kernel).contains(name));
+    for (whose, heading) in [
+        (Whose::Linux, "Entries on Linux"),
+        (Whose::Lab, "Entries in the lab"),
+        (Whose::Mach, "Entries in the lab, with `--personality mach`"),
+    ] {
+        let serves = table.entries.iter().filter(|entry| entry.operations_of(whose).contains(name));
         let lines: String = serves.map(|entry| format!("- `{}`: {}\n", entry.name, entry.title)).collect();
         if !lines.is_empty() {
             text.push_str(&format!("\n## {heading}\n\n{lines}"));
@@ -31,8 +35,13 @@ pub fn explain(table: &Table, operation: &Operation, document: Option<&Document>
 
 /// The command that measures it.
 fn command(table: &Table, name: &str) -> String {
-    let on_linux = table.rows(Kernel::Linux).any(|(_, operation)| operation.name == name);
-    format!("{} --operation {name}", if on_linux { "kentry" } else { "kentry lab" })
+    let has = |whose: Whose| table.rows(whose).any(|(_, operation)| operation.name == name);
+    let command = match Whose::ALL.into_iter().find(|whose| has(*whose)) {
+        Some(Whose::Linux) => "kentry",
+        Some(Whose::Mach) => "kentry lab --personality mach",
+        _ => "kentry lab",
+    };
+    format!("{command} --operation {name}")
 }
 
 fn facts(operation: &Operation) -> Vec<String> {
@@ -49,6 +58,22 @@ fn facts(operation: &Operation) -> Vec<String> {
             let x32 = number | X32_BIT;
             facts.push(format!("Call number, x32 ABI: {x32:#x} (that of x86_64 with bit 30 set)"));
         }
+    }
+    if let Some(trap) = operation.trap {
+        facts.push(format!(
+            "Trap of GNU Mach: number -{trap}, by every entry; docs/mach.md tells where its arguments are"
+        ));
+    }
+    if operation.message {
+        facts.push(
+            "The header of the message is written before each use, and as well where there is none".into(),
+        );
+    }
+    if operation.server {
+        facts.push(
+            "The probe runs once more, as another task, and answers each message; what it does between its traps is in the cost"
+                .into(),
+        );
     }
     facts.extend(operation.calls.iter().enumerate().map(|(place, call)| several(place, call)));
     if operation.process {
@@ -150,6 +175,21 @@ mod tests {
         assert!(text("unixbench-close").contains("UnixBench has no index for this mode"));
         let exec = text("unixbench-exec");
         assert!(exec.contains("`execve` of itself") && exec.contains("- `libc`: "), "{exec}");
+    }
+
+    #[test]
+    fn an_operation_of_gnu_mach_names_its_trap_its_entries_and_its_command() {
+        let rpc = text("mach_msg-rpc");
+        for fact in [
+            "number -25",
+            "answers each message",
+            "- `lcall7-i386`: ",
+            "kentry lab --personality mach --operation mach_msg-rpc",
+        ] {
+            assert!(rpc.contains(fact), "{fact}: {rpc}");
+        }
+        assert!(!rpc.contains("Entries on Linux") && !rpc.contains("`int80-i386`"), "{rpc}");
+        assert!(text("mapped-time").contains("By the entry itself"));
     }
 
     #[test]

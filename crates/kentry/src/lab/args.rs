@@ -7,11 +7,12 @@ use crate::options::guest::{GuestArgs, LAB_SECONDS};
 use crate::options::output::ShowArgs;
 use crate::options::rows::RowArgs;
 use crate::options::save::SaveArgs;
-use clap::{Args, ValueHint};
+use clap::{Args, ValueEnum, ValueHint};
 use measure::lab::Options;
 use std::ffi::OsString;
 use std::fmt::Write;
 use std::path::PathBuf;
+use table::{Kernel, MACH, PERSONALITY, Table, Whose};
 
 /// What to measure in the lab, on what, and how to show it.
 #[derive(Debug, Clone, Args)]
@@ -22,6 +23,9 @@ pub struct LabArgs {
     /// Measure with these switches of the kernel; each --set is a configuration, and all are shown side by side; --set default sets none
     #[arg(short, long, value_name = "SWITCH=VALUE,...", value_hint = ValueHint::Other)]
     pub set: Vec<String>,
+    /// Whose calls are measured, and whose a program of --exec makes: those of Linux, or those of GNU Mach (docs/mach.md)
+    #[arg(long, value_name = "NAME", default_value = "linux")]
+    pub personality: Personality,
     /// What is touched behind every use
     #[command(flatten)]
     pub footprint: FootprintArgs,
@@ -61,15 +65,61 @@ pub struct LabArgs {
     pub show: ShowArgs,
 }
 
+/// Whose calls a program makes besides those of Linux.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Personality {
+    /// None.
+    Linux,
+    /// GNU Mach's.
+    Mach,
+}
+
+impl From<Personality> for Whose {
+    fn from(personality: Personality) -> Whose {
+        match personality {
+            Personality::Linux => Whose::Lab,
+            Personality::Mach => Whose::Mach,
+        }
+    }
+}
+
 impl LabArgs {
+    /// The `--set`s of what is no row, and so has no personality of its own: with the one that is asked for.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] when one of them names the other, or is none.
+    pub fn sets(&self) -> Result<Vec<String>, Error> {
+        if self.personality == Personality::Linux {
+            return Ok(self.set.clone());
+        }
+        let machs = format!("{PERSONALITY}={MACH}");
+        if self.set.is_empty() {
+            return Ok(vec![machs]);
+        }
+        let of = |set: &String| {
+            let settings = Table::get().set(Kernel::Lab, set)?;
+            match settings.value(PERSONALITY) {
+                Some(MACH) => Ok(set.clone()),
+                Some(other) => Err(Error::Usage(format!(
+                    "--personality mach and --set {PERSONALITY}={other} contradict each other"
+                ))),
+                None if settings.pairs().next().is_none() => Ok(machs.clone()),
+                None => Ok(format!("{set},{machs}")),
+            }
+        };
+        self.set.iter().map(of).collect()
+    }
+
     /// The options of the lab.
     ///
     /// # Errors
-    /// [`Error::Usage`] when a curve is asked for, of rows that are not named.
+    /// [`Error::Usage`] when a curve is asked for, of rows that are not named; and as of [`LabArgs::sets`].
     pub fn options(&self) -> Result<Options, Error> {
+        self.sets()?;
         Ok(Options {
             entry: self.rows.entry.clone(),
             operation: self.rows.operation.clone(),
+            whose: self.personality.into(),
             set: self.set.clone(),
             footprints: self.footprint.all(self.rows.are_named())?,
             ..self.guest.options(LAB_SECONDS)

@@ -5,7 +5,7 @@ pub mod listing;
 
 use crate::error::Error;
 use crate::exec::{Output, Program, Refused, Running, standard_input};
-use crate::lab::args::LabArgs;
+use crate::lab::args::{LabArgs, Personality};
 use crate::measure::show;
 use crate::messages::{note, note_no_times};
 use crate::options::guest::Accel;
@@ -34,6 +34,9 @@ const LOOK_TIME: Duration = Duration::from_secs(1);
 const NO_FOOTPRINT: &str = "--footprint: here instructions are counted, and what an entry evicts costs time, but no instruction; it \
     needs KVM that runs the kernel natively (--accel kvm), or kentry measure on this Linux";
 
+/// An image runs a row again and again by one line of its plan, which a server beside it would not be there for.
+const NO_IMAGE: &str = "--iso: an image measures calls of Linux alone; without --iso, --personality mach measures in a virtual machine";
+
 /// Measures, prints the plan or a path, writes an image, or runs a program.
 pub fn run(args: &LabArgs) -> Result<ExitCode, Error> {
     if !args.exec.is_empty() {
@@ -45,6 +48,9 @@ pub fn run(args: &LabArgs) -> Result<ExitCode, Error> {
     let options = args.options()?;
     let plan = LabPlan::new(Table::get(), &options)?;
     args.rows.note_short_names(Table::get(), Kernel::Lab);
+    if args.iso.is_some() && args.personality == Personality::Mach {
+        return Err(Error::Usage(NO_IMAGE.into()));
+    }
     if let Some(iso) = &args.iso {
         let target = Target::open(Some(iso))?;
         let limits = limits(&options, &interrupts::noted());
@@ -134,7 +140,7 @@ fn of_this_machine(interrupt: &Interrupt) -> Result<(Option<Environment>, Option
 fn list(args: &LabArgs, word: &str) -> Result<ExitCode, Error> {
     let entry = listing::entry(Table::get(), word)?;
     let path = listing::path_of(entry)?;
-    let configurations = Configurations::new(Table::get(), &args.set)?;
+    let configurations = Configurations::new(Table::get(), &args.sets()?)?;
     if configurations.all.len() > 2 {
         return Err(Error::Usage("--listing takes two --set at most".into()));
     }
@@ -166,7 +172,7 @@ fn execute(args: &LabArgs) -> ExitCode {
 fn exec(args: &LabArgs, output: &mut Output) -> Result<u8, Refused> {
     // The program's output goes there.
     Target::standard()?;
-    let configurations = Configurations::new(Table::get(), &args.set).map_err(Error::from)?;
+    let configurations = Configurations::new(Table::get(), &args.sets()?).map_err(Error::from)?;
     if configurations.all.len() > 1 {
         return Err(Error::Usage("--exec takes one --set at most".into()).into());
     }

@@ -4,6 +4,7 @@ use crate::options::values::{budget, cpu_model, seed};
 use clap::{Args, ValueEnum, ValueHint};
 use measure::lab::Options;
 use std::time::Duration;
+use table::Whose;
 
 /// How long the guest of `kentry lab` may take, in seconds; and in Bochs.
 pub const LAB_SECONDS: [u64; 2] = [60, 600];
@@ -58,6 +59,7 @@ impl GuestArgs {
         Options {
             entry: Vec::new(),
             operation: Vec::new(),
+            whose: Whose::Lab,
             set: Vec::new(),
             footprints: Vec::new(),
             accel: self.accel.into(),

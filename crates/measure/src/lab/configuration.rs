@@ -1,6 +1,6 @@
 //! Configurations of the lab: a value for every switch.
 
-use crate::Error;
+use crate::{Error, TableRow};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use table::{Entry, Kernel, Switch, Table};
@@ -30,6 +30,16 @@ impl<'a> Configuration<'a> {
     pub fn for_entry(&self, entry: &'a Entry) -> Configuration<'a> {
         let value = |(switch, value): &(&'a Switch, Cow<'a, str>)| {
             let needed = entry.needs.get(&switch.name).map(|value| Cow::from(value.as_str()));
+            (*switch, needed.unwrap_or_else(|| value.clone()))
+        };
+        Configuration { values: self.values.iter().map(value).collect(), named: self.named.clone() }
+    }
+
+    /// With the values that a row requires: those of its entry, and of its operation.
+    pub fn for_row(&self, (entry, operation): TableRow<'a>) -> Configuration<'a> {
+        let needed = entry.needs_for(operation);
+        let value = |(switch, value): &(&'a Switch, Cow<'a, str>)| {
+            let needed = needed.get(switch.name.as_str()).map(|value| Cow::from(*value));
             (*switch, needed.unwrap_or_else(|| value.clone()))
         };
         Configuration { values: self.values.iter().map(value).collect(), named: self.named.clone() }

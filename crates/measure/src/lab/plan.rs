@@ -7,7 +7,7 @@ use places::lab::Line;
 use record::{Footprint, Request, abi};
 use std::collections::BTreeMap;
 use std::time::Duration;
-use table::{Kernel, Probe, SwitchValues, Table};
+use table::{Probe, SwitchValues, Table, Whose};
 
 /// One row in one configuration.
 #[derive(Debug, Clone)]
@@ -65,6 +65,8 @@ pub struct Options {
     pub entry: Vec<String>,
     /// Names and globs of operations; if empty, all.
     pub operation: Vec<String>,
+    /// Whose calls the rows are by: those of Linux that the lab has, or another personality's.
+    pub whose: Whose,
     /// `SWITCH=VALUE,...`: a configuration each.
     pub set: Vec<String>,
     /// What is touched behind every use, a row each; if empty, nothing.
@@ -178,7 +180,7 @@ impl<'a> LabPlan<'a> {
     /// # Errors
     /// [`Error::Usage`] when it asks for rows, switches or values that do not exist.
     pub fn new(table: &'a Table, options: &Options) -> Result<LabPlan<'a>, Error> {
-        let rows = select::rows(table, Kernel::Lab, &options.entry, &options.operation)?;
+        let rows = select::rows(table, options.whose, &options.entry, &options.operation)?;
         let configurations = Configurations::new(table, &options.set)?;
         let jobs = jobs(&rows, &configurations, &options.footprints);
         Ok(LabPlan {
@@ -204,7 +206,7 @@ impl<'a> LabPlan<'a> {
         for (row, values) in wanted {
             let values = values.iter().map(|(name, value)| (name.as_str(), value.as_str()));
             let configuration = defaults.clone().with(values);
-            let job = Job { row: *row, configuration: configuration.for_entry(row.0), footprint: None };
+            let job = Job { row: *row, configuration: configuration.for_row(*row), footprint: None };
             let is_job = |known: &Job| known.row == job.row && known.configuration == job.configuration;
             if !jobs.iter().any(is_job) {
                 jobs.push(job);
@@ -267,7 +269,7 @@ impl<'a> LabPlan<'a> {
     pub fn work_for_a_reader(&self) -> Work {
         let place = |job: &Job<'a>| {
             let asked = self.configurations.all.iter();
-            asked.map(|asked| asked.for_entry(job.row.0)).position(|asked| asked == job.configuration)
+            asked.map(|asked| asked.for_row(job.row)).position(|asked| asked == job.configuration)
         };
         let mut jobs: Vec<usize> = (0..self.jobs.len()).collect();
         jobs.sort_by_key(|index| self.jobs.get(*index).and_then(place));
@@ -296,7 +298,7 @@ impl<'a> LabPlan<'a> {
             for index in order {
                 let Some(job) = self.jobs.get(index) else { continue };
                 set_changes(&mut lines, &mut now, &job.configuration);
-                lines.push(run(job, counter));
+                lines.extend(run(job, counter));
                 numbered.push(Numbered::Round(index));
             }
         }
@@ -318,7 +320,7 @@ impl<'a> LabPlan<'a> {
         for (index, configuration) in &self.observed {
             let Some(job) = self.jobs.get(*index) else { continue };
             set_changes(lines, now, configuration);
-            lines.push(run(job, counter));
+            lines.extend(run(job, counter));
             numbered.push(Numbered::Observe(*index));
         }
     }
@@ -348,9 +350,10 @@ fn jobs<'a>(
     let footprints: Vec<Option<Footprint>> =
         if footprints.is_empty() { vec![None] } else { footprints.iter().copied().map(Some).collect() };
     let mut jobs = Vec::new();
-    for rows in rows.chunk_by(|a, b| a.0.id == b.0.id) {
+    let are_alike = |a: &TableRow, b: &TableRow| a.0.id == b.0.id && a.1.personality == b.1.personality;
+    for rows in rows.chunk_by(are_alike) {
         let mut seen: Vec<Configuration> = Vec::new();
-        for configuration in configurations.all.iter().map(|asked| asked.for_entry(rows[0].0)) {
+        for configuration in configurations.all.iter().map(|asked| asked.for_row(rows[0])) {
             if !seen.contains(&configuration) {
                 jobs.extend(rows.iter().flat_map(|row| {
                     let job = |footprint: &Option<Footprint>| Job {
@@ -376,7 +379,11 @@ fn set_changes<'a>(lines: &mut Vec<Line>, now: &mut Configuration<'a>, next: &Co
     }
 }
 
-fn run(job: &Job, counter: Counter) -> Line {
+/// The probe, and beside it the server where it needs one.
+fn run(job: &Job, counter: Counter) -> impl Iterator<Item = Line> {
     let request = request(counter, job.row, job.footprint.unwrap_or_default());
-    Line::Run { file: job.row.0.probe.name().into(), arguments: request.arguments() }
+    let file = || job.row.0.probe.name().to_string();
+    let server =
+        job.row.1.server.then(|| Line::Beside { file: file(), arguments: request.server_arguments() });
+    server.into_iter().chain([Line::Run { file: file(), arguments: request.arguments() }])
 }

@@ -2,7 +2,7 @@
 //!
 //! One chart has one unit: instructions that an emulator executed are never beside times.
 
-use super::table::{heading_of, percent};
+use super::table::{are_shares, heading_of, part};
 use crate::figure::{ABSENT, multiple, number};
 use ::table::Kernel;
 use compare::published::{Figure, GuestUnit, InGuests, Measured, Reproduction};
@@ -156,8 +156,8 @@ fn in_guests(kernel: Kernel, found: &InGuests) -> Scale {
 }
 
 fn concluded(reproduction: &Reproduction) -> Option<Scale> {
-    let text = |value: f64| percent(value / 100.0);
     let row = |one: &compare::published::Compared| {
+        let text = |value: f64| part(one, value / 100.0);
         let in_percent = |part: Option<f64>| part.map(|part| 100.0 * part);
         let ends = in_percent(one.low).zip(in_percent(one.high)).map(|(low, high)| [low, high]);
         let published = Bar::of(Whose::Published, "publ.", in_percent(Some(one.published)), text);
@@ -165,7 +165,7 @@ fn concluded(reproduction: &Reproduction) -> Option<Scale> {
         Row { name: one.name.clone(), bars: vec![published, here] }
     };
     let rows: Vec<Row> = reproduction.ratios.iter().map(row).collect();
-    let chart = Chart { title: "changes".to_owned(), rows };
+    let chart = Chart { title: if are_shares(reproduction) { "parts" } else { "changes" }.to_owned(), rows };
     (!chart.rows.is_empty()).then(|| Scale { unit: "percent".to_owned(), charts: vec![chart] })
 }
 

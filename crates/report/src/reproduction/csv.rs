@@ -122,11 +122,11 @@ fn of_guest<'a>(
     }
 }
 
-/// A change as a part: -0.17 for 17 % less.
+/// A change as a part: -0.17 for 17 % less; or the part itself.
 fn of_change(change: &Compared) -> Record<'_> {
     const PART: &str = "part";
     Record {
-        place: "change",
+        place: if change.share { "part" } else { "change" },
         row: &change.name,
         unit: PART,
         published: Some(change.published),

@@ -1,6 +1,6 @@
 //! A reproduction as GitHub's Markdown.
 
-use super::table::{change_words, changes, elsewhere, figures};
+use super::table::{are_shares, change_words, changes, elsewhere, figures};
 use super::{head, missing, remarks};
 use crate::escape::escaped;
 use ::table::Kernel;
@@ -24,7 +24,8 @@ pub(crate) fn render(reproduction: &Reproduction) -> Vec<u8> {
     }
     if !reproduction.ratios.is_empty() {
         let words = escaped(&change_words(reproduction));
-        out.push_str(&format!("\n## changes\n\n{words}\n\n{}", changes(reproduction).markdown()));
+        let heading = if are_shares(reproduction) { "parts" } else { "changes" };
+        out.push_str(&format!("\n## {heading}\n\n{words}\n\n{}", changes(reproduction).markdown()));
     }
     for (heading, notes) in [("not measured", missing(reproduction)), ("notes", remarks(reproduction))] {
         if notes.is_empty() {

@@ -97,7 +97,10 @@ fn missing(reproduction: &Reproduction) -> Vec<(String, String)> {
         out.extend(figures.filter_map(|one| Some((format!("{}, {place}", one.row), one.reason.clone()?))));
     }
     let ratios = reproduction.ratios.iter();
-    out.extend(ratios.filter_map(|one| Some((format!("change by {}", one.name), one.reason.clone()?))));
+    out.extend(ratios.filter_map(|one| {
+        let what = if one.share { one.name.clone() } else { format!("change by {}", one.name) };
+        Some((what, one.reason.clone()?))
+    }));
     grouped(out)
 }
 

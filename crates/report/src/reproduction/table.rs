@@ -140,14 +140,25 @@ fn of_guests(reproduction: &Reproduction, kernel: Kernel, found: &InGuests) -> G
 /// The changes that the author found, and the lab's.
 pub(crate) fn changes(reproduction: &Reproduction) -> Grid {
     let interval = |one: &Compared| {
-        one.low.zip(one.high).map(|(low, high)| format!("{} to {}", percent(low), percent(high)))
+        one.low.zip(one.high).map(|(low, high)| format!("{} to {}", part(one, low), part(one, high)))
     };
+    let heading = if are_shares(reproduction) { "part" } else { "change by" };
     Grid::of(&reproduction.ratios)
-        .column(Column::text("change by"), |one| &one.name)
-        .column(Column::number("published"), |one| percent(one.published))
-        .column(Column::number("in the lab"), |one| one.here.map(percent))
+        .column(Column::text(heading), |one| &one.name)
+        .column(Column::number("published"), |one| part(one, one.published))
+        .column(Column::number("in the lab"), |one| one.here.map(|here| part(one, here)))
         .column(Column::number("95 %"), interval)
         .grid()
+}
+
+/// Whether parts are told, and no changes.
+pub(super) fn are_shares(reproduction: &Reproduction) -> bool {
+    reproduction.ratios.iter().all(|one| one.share)
+}
+
+/// A change, or a part: `18 %`.
+pub(super) fn part(one: &Compared, value: f64) -> String {
+    if one.share { format!("{:.0} %", 100.0 * value) } else { percent(value) }
 }
 
 /// `−17 %`; a change that rounds to nothing has no sign.
@@ -162,6 +173,13 @@ pub(crate) fn change_words(reproduction: &Reproduction) -> String {
         Unit::Index => "of what is done in a time",
         _ => "of the cost",
     };
+    if are_shares(reproduction) {
+        let counted = reproduction.lab.as_ref().is_some_and(|lab| lab.unit == GuestUnit::Instructions);
+        let of_what = if counted { "instructions executed in an emulator, not times" } else { "costs" };
+        return format!(
+            "One figure as a part of another: of what was published; and in the lab, of {of_what}."
+        );
+    }
     format!("What its author concluded, as changes {unit}, beside the changes in the lab.")
 }
 

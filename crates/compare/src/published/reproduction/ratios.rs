@@ -13,6 +13,8 @@ use table::Kernel;
 pub struct Compared {
     /// What makes the difference.
     pub name: String,
+    /// Whether it is the part itself, and no change: 0.18 for 18 % of the figure of `to`.
+    pub share: bool,
     /// The row with it, and the row without it.
     pub of: String,
     /// The row without it.
@@ -68,18 +70,21 @@ fn compared(publication: &Publication, ratio: &Ratio, published: f64, lab: Optio
         Ok(change) => (None, change),
         Err(why) => (Some(why), [None; 3]),
     };
-    Compared { name: ratio.name.clone(), of, to, published, here, low, high, reason }
+    Compared { name: ratio.name.clone(), share: ratio.share, of, to, published, here, low, high, reason }
 }
 
 /// The change, the least and the greatest; or why it cannot be told.
 fn here(publication: &Publication, ratio: &Ratio, lab: Option<&Lab>) -> Result<[Option<f64>; 3], String> {
     let lab = lab.ok_or(NO_LAB)?;
-    if lab.found.unit == GuestUnit::Instructions {
+    if lab.found.unit == GuestUnit::Instructions && !ratio.share {
         return Err(COUNTED.to_owned());
     }
     let [of, to] = ratio.sides(publication).map(|side| cost(publication, side, lab));
     let ([of, of_low, of_high], [to, to_low, to_high]) = (of?, to?);
-    let change = |of: Option<f64>, to: Option<f64>| publication.unit.change(of?, to?);
+    let change = |of: Option<f64>, to: Option<f64>| match ratio.share {
+        true => of.zip(to).filter(|(_, to)| *to > 0.0).map(|(of, to)| of / to),
+        false => publication.unit.change(of?, to?),
+    };
     let ends = change(of_high, to_low).zip(change(of_low, to_high));
     let (low, high) = ends.map(|(one, other)| (one.min(other), one.max(other))).unzip();
     let change = change(of, to).ok_or("a cost that is not above zero has no inverse")?;

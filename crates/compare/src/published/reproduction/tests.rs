@@ -465,6 +465,28 @@ fn a_change_of_throughput_is_the_inverse_of_that_of_costs() {
 }
 
 #[test]
+fn a_share_is_the_part_itself_and_counts_can_tell_it() {
+    let text = INDEX.replacen("to = \"without\"\n", "to = \"without\"\n    share = true\n", 1);
+    assert_ne!(text, INDEX);
+    let shares = |run: &Document| {
+        let parts = Parts { here: &here(false), run: None, timed: &[], lab: Some(run), guests: None };
+        Reproduction::of(&parsed(&text), &parts, Table::get()).ratios
+    };
+    let timed = shares(&in_cycles(Vec::new()));
+    assert!(timed[0].share && !timed[1].share);
+    assert_eq!((timed[0].published, timed[0].here), (300.0 / 400.0, Some(125.0 / 100.0)));
+    assert_eq!((timed[0].low, timed[0].high), (Some(124.0 / 101.0), Some(126.0 / 99.0)));
+    let mut run = in_cycles(Vec::new());
+    run.measurement.place.machine = document::Name::Known(document::Machine::QemuTcg);
+    for row in &mut run.results {
+        row.instructions = row.core_cycles.map(|_| cost(40.0, REACH)).unwrap_or_default();
+    }
+    let counted = shares(&run);
+    assert_eq!((counted[0].here, counted[0].low, &counted[0].reason), (Some(1.0), None, &None));
+    assert!(counted[1].here.is_none() && counted[1].reason.is_some());
+}
+
+#[test]
 fn a_count_a_trap_and_no_lab_are_no_change_of_throughput() {
     let mut counted = in_cycles(Vec::new());
     counted.measurement.place.machine = document::Name::Known(document::Machine::QemuTcg);

@@ -1,0 +1,279 @@
+/*
+ * What traps of GNU Mach are given, and the server that answers a message (docs/mach.md). The lab alone has them; on Linux a negative
+ * number is no call. What it knows of Mach's interface, its headers have: mach/message.h, device/device_types.h, mach/time_value.h.
+ */
+#include "probe.h"
+
+#define ENOSYS 38
+
+/* Names that a task has when it begins. */
+#define DEVICE_MASTER 2u
+#define SERVER_TASK   3u
+/* What the server calls the port that it receives from; the client gives it the right. */
+#define SERVED	      100u
+
+#define TRAP_MACH_MSG	    25
+#define TRAP_REPLY_PORT	    26
+#define TRAP_TASK_SELF	    28
+#define TRAP_VM_MAP	    64
+#define TRAP_PORT_ALLOCATE  72
+#define TRAP_PORT_INSERT    74
+#define RIGHT_RECEIVE	    1
+#define MOVE_RECEIVE	    16u
+#define MOVE_SEND_ONCE	    18u
+#define COPY_SEND	    19u
+#define MAKE_SEND	    20u
+#define MAKE_SEND_ONCE	    21u
+#define BITS(remote, local) ((remote) | (local) << 8)
+#define SEND_MSG	    1u
+#define RCV_MSG		    2u
+
+/* Ids of messages: a reply's is so much more than its request's. */
+#define ID_REQUEST 4711u
+#define ID_END	   4712u
+#define REPLY_IS   100u
+
+struct header {
+	uint32_t bits, size;
+	unsigned long remote, local; /* names, in words */
+	uint32_t sequence, id;
+};
+_Static_assert(sizeof(struct header) == HEADER_BYTES, "mach_msg_header_t");
+
+/* What WRITE_HEADER copies, and where to. */
+struct header mach_header, mach_message;
+
+static int has_server;
+
+#define TRAP(number, ...) ((uint32_t)mach_trap(-(number), (const unsigned long[MACH_ARGUMENTS]){__VA_ARGS__}))
+
+/* Linux has no such number, and says so. */
+static uint32_t need_self(void)
+{
+	const uint32_t self = TRAP(TRAP_TASK_SELF, 0);
+
+	if (self == (uint32_t)-ENOSYS)
+		emit_refusal(OUTCOME_REFUSED, CAUSE_ERRNO, ENOSYS, 0, 0, 0);
+	return self;
+}
+
+static _Noreturn void fails(uint32_t result)
+{
+	emit_refusal(OUTCOME_MISMATCH, CAUSE_ANSWER, result, 0, 0, 0);
+}
+
+static void need(uint32_t result)
+{
+	if (result)
+		fails(result);
+}
+
+/* A trap that sends, receives or both: of nothing but a header. */
+static void give_message(uint32_t option, uint32_t from)
+{
+	const unsigned long arguments[INVOCATION_ARGUMENTS] = {
+	    (unsigned long)&mach_message, option, HEADER_BYTES, HEADER_BYTES, from, 0, 0};
+
+	for (unsigned i = 0; i < INVOCATION_ARGUMENTS; i++)
+		invocations[0].args[i] = arguments[i];
+}
+
+static void prepare_own_port(void)
+{
+	need_self();
+	const uint32_t port = TRAP(TRAP_REPLY_PORT, 0);
+
+	mach_header = (struct header){
+	    .bits = BITS(MAKE_SEND, 0), .size = HEADER_BYTES, .remote = port, .id = ID_REQUEST};
+	give_message(SEND_MSG | RCV_MSG, port);
+}
+
+/* The server gets the right to receive, and this task keeps one to send. */
+static void prepare_server(void)
+{
+	const uint32_t self = need_self();
+	uint32_t port = 0;
+
+	need(TRAP(TRAP_PORT_ALLOCATE, self, RIGHT_RECEIVE, (unsigned long)&port));
+	need(TRAP(TRAP_PORT_INSERT, self, port, port, MAKE_SEND));
+	need(TRAP(TRAP_PORT_INSERT, SERVER_TASK, SERVED, port, MOVE_RECEIVE));
+	has_server = 1;
+	const uint32_t replies = TRAP(TRAP_REPLY_PORT, 0);
+	mach_header = (struct header){.bits = BITS(COPY_SEND, MAKE_SEND_ONCE),
+				      .size = HEADER_BYTES,
+				      .remote = port,
+				      .local = replies,
+				      .id = ID_REQUEST};
+	give_message(SEND_MSG | RCV_MSG, replies);
+}
+
+void mach_prepare(const struct request *request)
+{
+	switch (request->operation->id) {
+	case OPERATION_MACH_PRINT:
+		invocations[0].args[0] = (unsigned long)"";
+		break;
+	case OPERATION_MACH_MSG_SEND_RECEIVE:
+		prepare_own_port();
+		break;
+	case OPERATION_MACH_MSG_RPC:
+		prepare_server();
+		break;
+	}
+}
+
+/* What was received must be what was sent, or the reply to it: from the port that was named, with nothing but a header. */
+void mach_check(const struct request *request)
+{
+	const uint32_t due = ID_REQUEST + (request->operation->id == OPERATION_MACH_MSG_RPC ? REPLY_IS : 0);
+
+	if (request->operation->form != FORM_MESSAGE)
+		return;
+	if (mach_message.id != due || mach_message.size != HEADER_BYTES ||
+	    mach_message.local != invocations[0].args[4] || mach_message.remote)
+		emit_refusal(OUTCOME_MISMATCH, CAUSE_ANSWER, mach_message.id, due, due, 0);
+}
+
+/* As a server's loop does it that MIG has made: the reply goes to the right that came with the request, and the next request is received. */
+_Noreturn void mach_serve(const struct request *request)
+{
+	uint32_t wrong = TRAP(TRAP_MACH_MSG, (unsigned long)&mach_message, RCV_MSG, 0, HEADER_BYTES, SERVED);
+
+	invocations[0].number = request->operation->number_x86_64;
+	give_message(SEND_MSG | RCV_MSG, SERVED);
+	while (!wrong && mach_message.id != ID_END) {
+		const uint32_t reply = mach_message.id + REPLY_IS;
+
+		mach_message.bits = BITS(MOVE_SEND_ONCE, 0);
+		mach_message.local = 0;
+		mach_message.id = reply;
+		request->routines->loop(0, 1);
+		/* Nothing was received where nothing could be sent. */
+		wrong = mach_message.id == reply;
+	}
+	for (;;)
+		system_call(NR_EXIT_GROUP, (long)wrong, 0, 0, 0, 0, 0);
+}
+
+/* Who waits for a message that nobody sends ends the program. */
+void mach_end_server(void)
+{
+	if (!has_server)
+		return;
+	mach_message = mach_header;
+	mach_message.bits = BITS(COPY_SEND, 0);
+	mach_message.local = 0;
+	mach_message.id = ID_END;
+	has_server = 0;
+	(void)TRAP(TRAP_MACH_MSG, (unsigned long)&mach_message, SEND_MSG, HEADER_BYTES, 0, 0);
+}
+
+/* The beginning of mapped_time_value_t. */
+struct mapped_time {
+	int32_t seconds, microseconds, check_seconds;
+};
+
+static const volatile struct mapped_time *mapped;
+
+/* As GNU Mach's readers do: the kernel writes the second that is checked first, and the other last. */
+static long read_mapped_time(long *to)
+{
+	int32_t seconds, microseconds;
+
+	do {
+		seconds = mapped->seconds;
+		__asm__ volatile("" : : : "memory"); /* x86 keeps loads in order; the compiler must too */
+		microseconds = mapped->microseconds;
+		__asm__ volatile("" : : : "memory");
+	} while (seconds != mapped->check_seconds);
+	to[0] = seconds;
+	to[1] = microseconds;
+	return 0;
+}
+
+/* How items of a message are described. */
+#ifdef __x86_64__
+typedef uint64_t item;
+#define ITEM(type, bits, number) ((item)(type) | (item)(bits) << 8 | (item)1 << 29 | (item)(number) << 32)
+#else
+typedef uint32_t item;
+#define ITEM(type, bits, number) ((item)(type) | (item)(bits) << 8 | (item)(number) << 16 | (item)1 << 28)
+#endif
+#define ITEM_INTEGER_32 2
+#define ITEM_WORD	(sizeof(item) == 8 ? 11 : 2)
+#define DEVICE_NAME	128
+
+struct word_item {
+	item type;
+	unsigned long value;
+};
+
+/* A request to the kernel's server, and its answer: the code, and behind it a name. */
+static union {
+	struct header header;
+	struct {
+		struct header header;
+		struct word_item mode;
+#ifdef __x86_64__
+		item name_type;
+#else
+		item name_type[3]; /* a short description has no room for so many bits */
+#endif
+		char name[DEVICE_NAME];
+	} open;
+	struct {
+		struct header header;
+		struct word_item protection, offset, bytes, no_cache;
+	} map;
+	struct {
+		struct header header;
+		struct word_item code, name;
+	} answer;
+} asked;
+
+static uint32_t ask(uint32_t to, uint32_t id, unsigned long bytes, uint32_t replies)
+{
+	asked.header = (struct header){
+	    .bits = BITS(COPY_SEND, MAKE_SEND_ONCE), .remote = to, .local = replies, .id = id};
+	need(TRAP(TRAP_MACH_MSG, (unsigned long)&asked, SEND_MSG | RCV_MSG, bytes, sizeof(asked), replies));
+	need((uint32_t)asked.answer.code.value);
+	return (uint32_t)asked.answer.name.value;
+}
+
+static uint32_t open_time(uint32_t replies)
+{
+	static const char name[] = "time";
+
+	asked.open.mode = (struct word_item){ITEM(ITEM_INTEGER_32, 32, 1), 0};
+#ifdef __x86_64__
+	asked.open.name_type = 0x16004000cul; /* a string of 128 bytes */
+#else
+	asked.open.name_type[0] = 0x30000000;
+	asked.open.name_type[1] = 0x0400000c;
+	asked.open.name_type[2] = 1;
+#endif
+	for (unsigned i = 0; i < sizeof(name); i++)
+		asked.open.name[i] = name[i];
+	return ask(DEVICE_MASTER, 2800, sizeof(asked.open), replies);
+}
+
+static uint32_t map_device(uint32_t device, uint32_t replies)
+{
+	asked.map.protection = (struct word_item){ITEM(ITEM_INTEGER_32, 32, 1), PROTECT_READ};
+	asked.map.offset = (struct word_item){ITEM(ITEM_WORD, 8 * sizeof(item), 1), 0};
+	asked.map.bytes = (struct word_item){ITEM(ITEM_WORD, 8 * sizeof(item), 1), PAGE};
+	asked.map.no_cache = (struct word_item){ITEM(ITEM_INTEGER_32, 32, 1), 0};
+	return ask(device, 2809, sizeof(asked.map), replies);
+}
+
+unsigned long mach_time_prepare(void)
+{
+	const uint32_t self = need_self(), replies = TRAP(TRAP_REPLY_PORT, 0);
+	const uint32_t pager = map_device(open_time(replies), replies);
+	unsigned long at = 0;
+
+	need(TRAP(TRAP_VM_MAP, self, (unsigned long)&at, PAGE, 0, 1, pager, 0, 0, PROTECT_READ, PROTECT_READ,
+		  1));
+	mapped = (const volatile struct mapped_time *)at;
+	return (unsigned long)read_mapped_time;
+}

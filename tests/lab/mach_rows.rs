@@ -1,0 +1,177 @@
+//! The table's rows of GNU Mach: their answers and counts in every emulator, with every protection; and that a probe notices what is
+//! answered wrongly.
+
+use crate::guest::{Answer, Emulator, Script};
+use crate::kernel::Kernel;
+use crate::mach::{CONFIGURATIONS, program};
+use crate::matrix::{check_all, expected};
+use crate::steps::{ALL_PATHS, entering};
+use record::{Verdict, abi};
+use std::collections::BTreeMap;
+use table::{Entry, Operation, Table, Whose};
+
+type Row = (&'static Entry, &'static Operation);
+
+fn rows() -> Vec<Row> {
+    Table::get().rows(Whose::Mach).collect()
+}
+
+/// A `rep movs` that moves anything has one turn more in QEMU, as in matrix.rs. So many there are: a copy from or to a program's memory
+/// has one for words, and one for the bytes that are left (lab/entry/user.S).
+fn turns(emulator: Emulator, entry: &Entry, operation: &Operation) -> i64 {
+    let [wide, narrow] = match operation.name.as_str() {
+        "mach_print" | "mach_msg-null" => [1, 2],
+        "mach_msg-send-receive" => [4, 5],
+        "mach_msg-rpc" => [8, 10],
+        "mapped-time" => [0, 0],
+        other => panic!("{other}"),
+    };
+    let is_counted = [Emulator::TcgIntel, Emulator::TcgAmd].contains(&emulator);
+    if is_counted { if entry.bits() == 64 { wide } else { narrow } } else { 0 }
+}
+
+#[test]
+fn every_row_answers_and_counts_alike_in_four_emulators() {
+    check_all(&rows(), |_| "pti=on", turns);
+}
+
+#[test]
+fn every_row_answers_with_every_protection() {
+    for emulator in [Emulator::TcgIntel, Emulator::TcgAmd] {
+        let (mut script, mut asked) = (Script::new(), Vec::new());
+        script.harmless();
+        for configuration in CONFIGURATIONS {
+            script.set(&format!("{ALL_OFF} {configuration} personality=mach"));
+            // With exit=iret, QEMU's AMD model goes through what it otherwise fails to leave.
+            for row in rows().into_iter().filter(|(entry, _)| !emulator.lacks(entry)) {
+                script.row(row.0, row.1);
+                asked.push(row);
+            }
+        }
+        let Some(session) = script.boot(emulator) else { return };
+        assert_eq!(session.ran.len(), asked.len());
+        let wrong = session.ran.iter().filter(|ran| ran.answer() != Answer::Ok);
+        let wrong: Vec<String> =
+            wrong.map(|ran| format!("{}: {:x?} {:?}", ran.label, ran.answer(), ran.log)).collect();
+        assert!(wrong.is_empty(), "{wrong:#?}");
+    }
+}
+
+const ALL_OFF: &str = "gate=interrupt copy-frame=off clear-registers=off stack-offset=off canary=off index-mask=off dispatch=table \
+                       returns=plain work=off trace=off filter=0 audit=off swapgs=off smap=on pti=off";
+
+/// Steps that are none of the service's own instructions.
+const COUNTED: [&str; 6] = [
+    "smap=off stack=minimum exit=natural pti=off",
+    "smap=off stack=frame exit=iret pti=off swapgs=on",
+    "smap=off stack=frame exit=natural pti=on work=on audit=on",
+    "smap=on stack=minimum exit=iret pti=on",
+    "smap=on stack=frame exit=natural pti=trampoline copy-frame=on index-mask=on",
+    "smap=on stack=frame exit=natural pti=off dispatch=retpoline clear-registers=on verw=on",
+];
+
+/// How often a service opens the program's memory: for arguments that are not in registers, and for what they point to.
+fn reads(entry: &Entry, operation: &Operation) -> u64 {
+    match (operation.name.as_str(), entry.bits()) {
+        ("mach_print", 64) | ("mach_msg-null", _) => 1,
+        ("mach_print", 32) => 2,
+        (other, bits) => panic!("{other} of {bits} bits"),
+    }
+}
+
+#[test]
+fn a_trap_costs_the_steps_of_its_path_and_its_service() {
+    let kernel = Kernel::read();
+    let of_one_trap: Vec<Row> =
+        rows().into_iter().filter(|(_, one)| one.trap.is_some() && !one.message).collect();
+    let is_there = |entry: &Entry| expected(Emulator::TcgIntel, &entry.name, "none") == Answer::Ok;
+    let of_one_trap: Vec<Row> = of_one_trap.into_iter().filter(|(entry, _)| is_there(entry)).collect();
+    assert!(of_one_trap.len() >= 10, "{of_one_trap:?}");
+    let (mut script, mut asked) = (Script::new(), Vec::new());
+    script.harmless();
+    for configuration in COUNTED {
+        let whole = format!("{ALL_OFF} verw=off {configuration} personality=mach");
+        script.set(&whole);
+        for row in &of_one_trap {
+            script.row(row.0, row.1);
+            asked.push((*row, whole.clone()));
+        }
+    }
+    let Some(session) = script.boot(Emulator::TcgIntel) else { return };
+    let (mut services, mut wrong) = (BTreeMap::<(bool, &str), u64>::new(), Vec::new());
+    for (ran, ((entry, operation), whole)) in session.ran.iter().zip(&asked) {
+        assert_eq!(ran.answer(), Answer::Ok, "{}", ran.label);
+        let mut set: BTreeMap<&str, &str> =
+            whole.split_whitespace().map(|pair| pair.split_once('=').unwrap()).collect();
+        set.extend(entry.needs_for(operation));
+        let set: Vec<(&str, &str)> = set.into_iter().collect();
+        let path = ALL_PATHS.iter().find(|(name, _)| *name == entry.name).map_or("int80", |(_, path)| path);
+        let listed = kernel.path(path).walk(&set, |_, _| false) + entering(&entry.name);
+        let access = if set.contains(&("smap", "on")) { 2 * reads(entry, operation) } else { 0 };
+        let counted = ran.cost() - listed - access;
+        // The same for every entry of a width, and every configuration.
+        let service = services.entry((entry.bits() == 64, &operation.name)).or_insert(counted);
+        if *service != counted {
+            wrong.push(format!("{}: {counted} of the service, and not {service}", ran.label));
+        }
+    }
+    assert!(wrong.is_empty(), "{services:?} {wrong:#?}");
+}
+
+fn row(entry: &str, operation: &str) -> Row {
+    (Table::get().entry(entry).unwrap(), Table::get().operation(operation).unwrap())
+}
+
+/// What a probe finds whose arguments are these, beside a program.
+fn verdict(script: &Script) -> Option<Vec<Answer>> {
+    Some(script.boot(Emulator::TcgIntel)?.ran.iter().map(|ran| ran.answer()).collect())
+}
+
+fn wrong_answer(answer: Answer) -> u64 {
+    match answer {
+        Answer::Verdict(Verdict { outcome: abi::OUTCOME_MISMATCH, cause: abi::CAUSE_ANSWER, detail }) => {
+            detail[0]
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_reply_that_is_not_to_the_request_was_noticed() {
+    let mut script = Script::new();
+    script.set("personality=mach");
+    for (bits, entry) in [(64, "syscall-x86_64"), (32, "lcall7-i386")] {
+        let liar = program(bits, "mach_liar.c");
+        for lie in ["id", "long"] {
+            let (entry, operation) = row(entry, "mach_msg-rpc");
+            script.client(entry, operation, &liar, &["0", "0", "0", lie]);
+        }
+    }
+    let Some(answers) = verdict(&script) else { return };
+    // The id of the request, and one more; and what the receiver has no room for.
+    let too_large = 0x1000_4004;
+    assert_eq!(answers.into_iter().map(wrong_answer).collect::<Vec<_>>(), [4712, too_large, 4712, too_large]);
+}
+
+#[test]
+fn traps_of_mach_without_the_personality_are_refused_and_a_server_that_is_missing_is_told() {
+    let mut script = Script::new();
+    for (entry, operation) in rows().into_iter().filter(|(entry, _)| !Emulator::TcgIntel.lacks(entry)) {
+        script.bare_row(entry, operation);
+    }
+    script.set("personality=mach");
+    for entry in ["syscall-x86_64", "lcall7-i386"] {
+        let (entry, operation) = row(entry, "mach_msg-rpc");
+        script.bare_row(entry, operation);
+    }
+    let Some(mut answers) = verdict(&script) else { return };
+    let alone = answers.split_off(answers.len() - 2);
+    const ENOSYS: u64 = 38;
+    for answer in answers {
+        let Answer::Verdict(verdict) = answer else { panic!("{answer:?}") };
+        let found = (verdict.outcome, verdict.cause, verdict.detail[0]);
+        assert_eq!(found, (abi::OUTCOME_REFUSED, abi::CAUSE_ERRNO, ENOSYS));
+    }
+    // The name is then that of its own task, which has the right already: KERN_RIGHT_EXISTS.
+    assert_eq!(alone.into_iter().map(wrong_answer).collect::<Vec<_>>(), [21; 2]);
+}
