@@ -1,5 +1,5 @@
 /*
- * The auxiliary vector, and functions of the vDSO found the way a dynamic linker finds them: dynamic segment,
+ * The auxiliary vector, and functions of the vDSO, or of another image in memory, found the way a dynamic linker finds them: dynamic segment,
  * GNU or SysV hash table, symbol versions (System V ABI, ch. 5; LSB Core, 10.7).
  */
 #include "probe.h"
@@ -89,10 +89,9 @@ static void read_dynamic(const elf_dynamic *entry)
 	}
 }
 
-/* Fills `image`; 0 when there is no vDSO or it lacks what a lookup needs. */
-static int find_image(void)
+/* Fills `image` with what the file at an address has; 0 when there is no file or it lacks what a lookup needs. */
+static int read_image(const uint8_t *file)
 {
-	const uint8_t *file = (const uint8_t *)auxv(AT_SYSINFO_EHDR);
 	const elf_dynamic *dynamic = 0;
 
 	if (!file)
@@ -109,6 +108,11 @@ static int find_image(void)
 		return 0;
 	read_dynamic(dynamic);
 	return image.symbols && image.strings && (image.hash || image.gnu_hash);
+}
+
+static int find_image(void)
+{
+	return read_image((const uint8_t *)auxv(AT_SYSINFO_EHDR));
 }
 
 static uint32_t sysv_hash(const char *name)
@@ -202,13 +206,22 @@ static uint32_t find_by_sysv_hash(const char *name, const char *version)
 	return 0;
 }
 
-unsigned long vdso_function(const char *name, const char *version)
+static unsigned long find_function(const char *name, const char *version)
 {
-	if (!image.base && !find_image())
-		return 0;
 	const uint32_t index =
 	    image.gnu_hash ? find_by_gnu_hash(name, version) : find_by_sysv_hash(name, version);
 	return index ? (unsigned long)(image.base + image.symbols[index].st_value) : 0;
+}
+
+unsigned long vdso_function(const char *name, const char *version)
+{
+	return image.base || find_image() ? find_function(name, version) : 0;
+}
+
+unsigned long image_function(const void *file, const char *name, const char *version)
+{
+	__builtin_memset(&image, 0, sizeof(image));
+	return read_image(file) ? find_function(name, version) : 0;
 }
 
 /* One past the highest symbol index. */

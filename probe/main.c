@@ -45,8 +45,8 @@ SEVERAL(ROW)
 static const struct several several[] = {SEVERAL(ROW){0}}; /* ends with an entry that there is not */
 #undef ROW
 
-#define ROW(id_, x86_64_, i386_, function_, clock_, offset_, calls_, form_)                                  \
-	{id_, x86_64_, i386_, function_, clock_, offset_, calls_, form_},
+#define ROW(id_, x86_64_, i386_, function_, clock_, offset_, calls_, form_, server_, bytes_, right_)         \
+	{id_, x86_64_, i386_, function_, clock_, offset_, calls_, form_, server_, bytes_, right_},
 static const struct operation operations[] = {OPERATIONS(ROW)};
 #undef ROW
 
@@ -133,6 +133,7 @@ static _Noreturn void serve(struct request *request, char **argv)
 	request->routines = routines_of(request->entry->id, 1, FORM_TRAP);
 	if (!request->routines)
 		refuse_request(REQUEST_ENTRY);
+	request->serves = 1;
 	target_prepare(request);
 	mach_serve(request);
 }

@@ -70,12 +70,12 @@ void operation_prepare(const struct request *request)
 		unixbench_prepare(request->operation);
 		break;
 	case OPERATION_MACH_PRINT:
-	case OPERATION_MACH_MSG_SEND_RECEIVE:
-	case OPERATION_MACH_MSG_RPC:
-		mach_prepare(request);
+		args[0] = (unsigned long)"";
 		break;
 	case OPERATION_MAPPED_TIME:
 		args[0] = (unsigned long)&answer;
 		break;
 	}
+	if (request->operation->form == FORM_MESSAGE)
+		mach_prepare(request);
 }

@@ -35,10 +35,11 @@ _Static_assert(sizeof(struct invocation) == INVOCATION_SIZE, "EACH");
 /* So many that the clock is known by them where the counter advances in steps of 10 ns. */
 #define ORDER_SAMPLES 32
 
-#define PAGE	     4096ul
-#define LINE	     64ul
-#define PROTECT_READ 1
-#define MAP_SHARED   1
+#define PAGE		4096ul
+#define LINE		64ul
+#define PROTECT_READ	1
+#define PROTECT_EXECUTE 4
+#define MAP_SHARED	1
 
 #define MADV_NOHUGEPAGE 15
 
@@ -101,6 +102,8 @@ struct operation {
 	uint32_t clock; /* that clock_gettime is asked for; NO_CLOCK if it is not */
 	uint32_t page_offset;
 	unsigned calls, form; /* FORM_* */
+	/* Of a message: whether a server answers it, how many bytes of data it has, and whether it has a right. */
+	unsigned has_server, bytes, has_right;
 };
 
 /* One of several calls of an operation. */
@@ -119,6 +122,7 @@ struct request {
 	unsigned long pages, lines;					 /* the footprint */
 	unsigned long uses;						 /* of the entry in a sample */
 	unsigned long calls, repetitions, clock;
+	int serves; /* it answers another probe's messages */
 };
 
 static inline int has_footprint(const struct request *request)
@@ -160,7 +164,9 @@ void signal_return(void);
 void auxv_find(const unsigned long *stack);
 unsigned long auxv(unsigned long type);				    /* 0 when absent */
 unsigned long vdso_function(const char *name, const char *version); /* 0 when absent */
-void vdso_list(void);						    /* one RECORD_EXPORT for each function */
+/* Of the image at an address; the vDSO's are not found any more. */
+unsigned long image_function(const void *file, const char *name, const char *version);
+void vdso_list(void); /* one RECORD_EXPORT for each function */
 
 /* fault.c: what happens on a signal. */
 void faults_report(void);		       /* end with OUTCOME_FAULT */
@@ -186,6 +192,9 @@ unsigned long unixbench_answer(const struct operation *operation, unsigned place
 void mach_prepare(const struct request *request);
 void mach_check(const struct request *request);
 unsigned long mach_time_prepare(void); /* the function that reads the device time */
+/* The stub of the operation's trap: one that enters as GNU Mach's own, or through the page of the device entry. */
+unsigned long mach_gate_stub(const struct request *request);
+unsigned long mach_page_stub(const struct request *request);
 /* Answers messages as another task, until it is told that there are no more. */
 _Noreturn void mach_serve(const struct request *request);
 void mach_end_server(void); /* tells it, if there is one */

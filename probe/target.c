@@ -227,6 +227,12 @@ void target_prepare(const struct request *request)
 	case ENTRY_MAPPED_TIME_MACH:
 		invocations[0].target = mach_time_prepare();
 		break;
+	case ENTRY_STUB_GATE_X86_64:
+		invocations[0].target = mach_gate_stub(request);
+		break;
+	case ENTRY_ENTRY_PAGE_X86_64:
+		invocations[0].target = mach_page_stub(request);
+		break;
 #else
 	case ENTRY_SYSENTER_I386:
 		need_auxv(AT_SYSINFO);
@@ -244,6 +250,12 @@ void target_prepare(const struct request *request)
 		break;
 	case ENTRY_MAPPED_TIME_MACH_I386:
 		invocations[0].target = mach_time_prepare();
+		break;
+	case ENTRY_STUB_GATE_I386:
+		invocations[0].target = mach_gate_stub(request);
+		break;
+	case ENTRY_ENTRY_PAGE_I386:
+		invocations[0].target = mach_page_stub(request);
 		break;
 #endif
 	}

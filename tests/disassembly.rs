@@ -318,18 +318,47 @@ fn a_trap_finds_its_arguments_where_a_stub_has_them() {
             .collect();
         let arguments = pushes.iter().filter(|one| one.op0_kind() == OpKind::Memory).count();
         assert_eq!(arguments, if entry.probe.bits() == 64 { 1 } else { 7 }, "{symbol}");
-        // Behind the arguments is a word, or the return address of the call that the ABI asks for.
+        // Behind the arguments is a word, or the return address of the call that the ABI asks for; or of the timed call of a stub, for
+        // which 64-bit code has a word before them, to align the stack.
         let has_call = control.iter().any(Instruction::is_call_near);
         assert_eq!(has_call, ["sysenter-i386", "syscall-i386"].contains(&entry.name.as_str()), "{symbol}");
-        assert_eq!(pushes.len(), arguments + usize::from(!has_call), "{symbol}");
+        let has_word = !has_call && (entry.kind == Kind::Number || entry.probe.bits() == 64);
+        assert_eq!(pushes.len(), arguments + usize::from(has_word), "{symbol}");
+        let is_last = pushes.last().is_some_and(|push| push.op0_kind() == OpKind::Memory);
+        assert_eq!(is_last, has_call || entry.kind == Kind::Function, "{symbol}: what lies on top");
         let registers =
             [Register::RDI, Register::RSI, Register::RDX, Register::R10, Register::R8, Register::R9];
         let is_loaded = |register: &Register| {
             control.iter().any(|one| one.op0_register() == *register && one.op1_kind() == OpKind::Memory)
         };
         assert_eq!(registers.iter().all(is_loaded), entry.probe.bits() == 64, "{symbol}");
+        let is_c = entry.probe.bits() == 64 && entry.kind == Kind::Function;
+        assert_eq!(is_loaded(&Register::RCX), is_c, "{symbol}: C's fourth argument");
     }
-    assert_eq!(traps, 14, "seven entries, with a message and without");
+    assert_eq!(traps, 22, "eleven entries, with a message and without");
+}
+
+/// The number, and by the table's name GNU Mach's own entry, or a jump to where the page's is kept.
+#[test]
+fn a_stub_of_gnu_mach_enters_as_its_row_says() {
+    let of_gate = |probe: Probe| match probe.bits() {
+        64 => vec![Mnemonic::Mov, Mnemonic::Mov, Mnemonic::Syscall, Mnemonic::Ret],
+        _ => vec![Mnemonic::Mov, Mnemonic::Call, Mnemonic::Ret],
+    };
+    for probe in [Probe::Probe64, Probe::Probe32] {
+        for (trap, number) in [("mach_msg", 25u32), ("mach_print", 30)] {
+            let gate = function(probe, &format!("{trap}_gate"));
+            let page = function(probe, &format!("{trap}_page"));
+            assert_eq!(mnemonics(&gate), of_gate(probe), "{trap}");
+            assert!(probe.bits() == 64 || gate[1].is_call_far() && gate[1].far_branch_selector() == 7);
+            assert_eq!(mnemonics(&page), [Mnemonic::Mov, Mnemonic::Jmp], "{trap}");
+            assert!(page[1].is_jmp_near_indirect() && page[1].op0_kind() == OpKind::Memory);
+            for stub in [gate, page] {
+                assert_eq!(stub[0].op0_register(), Register::EAX);
+                assert_eq!(stub[0].immediate32(), number.wrapping_neg(), "{trap}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -243,9 +243,15 @@ fn a_trap_of_gnu_mach_is_no_call_of_linux() {
         ("trapgate-x86_64", "mach_msg-null"),
         ("syscall-x86_64", "mach_msg-send-receive"),
         ("syscall-x86_64", "mach_msg-rpc"),
+        ("syscall-x86_64", "mach_msg-rpc-4096"),
+        ("syscall-x86_64", "mach_msg-rpc-right"),
+        ("stub-gate-x86_64", "mach_print"),
+        ("entry-page-x86_64", "mach_msg-rpc"),
         ("mapped-time-mach", "mapped-time"),
         ("trapgate-i386", "mach_print"),
         ("sysenter-i386", "mach_msg-rpc"),
+        ("stub-gate-i386", "mach_msg-null"),
+        ("entry-page-i386", "mach_print"),
         ("mapped-time-mach-i386", "mapped-time"),
     ] {
         let Some(found) = ask_if_executed(entry, operation) else { continue };

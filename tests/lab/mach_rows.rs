@@ -8,7 +8,7 @@ use crate::matrix::{check_all, expected};
 use crate::steps::{ALL_PATHS, entering};
 use record::{Verdict, abi};
 use std::collections::BTreeMap;
-use table::{Entry, Operation, Table, Whose};
+use table::{Entry, Kind, Operation, Table, Whose};
 
 type Row = (&'static Entry, &'static Operation);
 
@@ -23,6 +23,9 @@ fn turns(emulator: Emulator, entry: &Entry, operation: &Operation) -> i64 {
         "mach_print" | "mach_msg-null" => [1, 2],
         "mach_msg-send-receive" => [4, 5],
         "mach_msg-rpc" => [8, 10],
+        // What is behind the header has copies of its own; of 32 bits it is no whole number of the words of a copy, which are of 8 bytes.
+        "mach_msg-rpc-128" | "mach_msg-rpc-1024" | "mach_msg-rpc-4096" => [8, 16],
+        "mach_msg-rpc-right" => [12, 14],
         "mapped-time" => [0, 0],
         other => panic!("{other}"),
     };
@@ -32,7 +35,8 @@ fn turns(emulator: Emulator, entry: &Entry, operation: &Operation) -> i64 {
 
 #[test]
 fn every_row_answers_and_counts_alike_in_four_emulators() {
-    check_all(&rows(), |_| "pti=on", turns);
+    // Which entry the page has otherwise is the processor's.
+    check_all(&rows(), |_| "pti=on entry-page=gate", turns);
 }
 
 #[test]
@@ -82,8 +86,10 @@ fn reads(entry: &Entry, operation: &Operation) -> u64 {
 #[test]
 fn a_trap_costs_the_steps_of_its_path_and_its_service() {
     let kernel = Kernel::read();
-    let of_one_trap: Vec<Row> =
-        rows().into_iter().filter(|(_, one)| one.trap.is_some() && !one.message).collect();
+    let of_one_trap: Vec<Row> = rows()
+        .into_iter()
+        .filter(|(entry, one)| entry.kind == Kind::Number && one.trap.is_some() && !one.message)
+        .collect();
     let is_there = |entry: &Entry| expected(Emulator::TcgIntel, &entry.name, "none") == Answer::Ok;
     let of_one_trap: Vec<Row> = of_one_trap.into_iter().filter(|(entry, _)| is_there(entry)).collect();
     assert!(of_one_trap.len() >= 10, "{of_one_trap:?}");
@@ -118,6 +124,49 @@ fn a_trap_costs_the_steps_of_its_path_and_its_service() {
     assert!(wrong.is_empty(), "{services:?} {wrong:#?}");
 }
 
+/// Behind the call: a stub's number, its return, and in 64-bit code the fourth argument's move; of the page the jump, too.
+fn of_stub(bits: u64, jump: u64) -> u64 {
+    if bits == 64 { 4 + jump } else { 3 + jump }
+}
+
+/// The entries that the page has on Intel's processors; and what it does besides, which in the entry's own row is the control's, too: of 64
+/// bits, where the stack is and where to go on; of 32, three pushes, a move and three pops.
+const PAGES: [(&str, [(&str, u64); 2]); 4] = [
+    ("auto", [("syscall-x86_64", 0), ("sysenter-i386", 7)]),
+    ("gate", [("syscall-x86_64", 0), ("lcall7-i386", 0)]),
+    ("int80", [("trapgate-x86_64", 0), ("trapgate-i386", 0)]),
+    ("sysenter", [("sysenter-x86_64", 2), ("sysenter-i386", 7)]),
+];
+
+#[test]
+fn a_stub_costs_its_entry_and_its_own_instructions_and_the_page_a_jump_more() {
+    let (mut script, mut asked) = (Script::new(), Vec::new());
+    script.harmless();
+    for (variant, entries) in PAGES {
+        script.set(&format!("{ALL_OFF} pti=on gate=trap personality=mach entry-page={variant}"));
+        for ((bits, of_gate), (entry, more)) in
+            [(64, "syscall-x86_64"), (32, "lcall7-i386")].into_iter().zip(entries)
+        {
+            let width = if bits == 64 { "x86_64" } else { "i386" };
+            for operation in ["mach_print", "mach_msg-null", "mach_msg-send-receive"] {
+                let stubs = ["stub-gate", "entry-page"].map(|stub| format!("{stub}-{width}"));
+                for name in [of_gate, &stubs[0], entry, &stubs[1]] {
+                    let (entry, operation) = row(name, operation);
+                    script.row(entry, operation);
+                }
+                asked.push((bits, more));
+            }
+        }
+    }
+    let Some(session) = script.boot(Emulator::TcgIntel) else { return };
+    assert_eq!(session.ran.len(), 4 * asked.len());
+    for (ran, (bits, more)) in session.ran.chunks(4).zip(asked) {
+        let [gate, stub, own, page] = [0, 1, 2, 3].map(|at| ran[at].cost());
+        assert_eq!(stub - gate, of_stub(bits, 0), "{} and {}", ran[1].label, ran[0].label);
+        assert_eq!(page - own, of_stub(bits, 1) + more, "{} and {}", ran[3].label, ran[2].label);
+    }
+}
+
 fn row(entry: &str, operation: &str) -> Row {
     (Table::get().entry(entry).unwrap(), Table::get().operation(operation).unwrap())
 }
@@ -142,16 +191,28 @@ fn a_reply_that_is_not_to_the_request_was_noticed() {
     script.set("personality=mach");
     for (bits, entry) in [(64, "syscall-x86_64"), (32, "lcall7-i386")] {
         let liar = program(bits, "mach_liar.c");
-        for lie in ["id", "long"] {
-            let (entry, operation) = row(entry, "mach_msg-rpc");
+        for (operation, lie) in LIES {
+            let (entry, operation) = row(entry, operation);
             script.client(entry, operation, &liar, &["0", "0", "0", lie]);
         }
     }
     let Some(answers) = verdict(&script) else { return };
-    // The id of the request, and one more; and what the receiver has no room for.
-    let too_large = 0x1000_4004;
-    assert_eq!(answers.into_iter().map(wrong_answer).collect::<Vec<_>>(), [4712, too_large, 4712, too_large]);
+    // The id of the request, and one more; what the receiver has no room for; a word that nobody was to change; another description.
+    let (too_large, name) = (0x1000_4004, [0x1_2000_200f, 0x1001_200f]);
+    let word_at = |index: u32| u64::from(0x9e37_79b9_u32.wrapping_mul(index + 1));
+    // The byte is the 40th behind the first word of 8 or 4 bytes.
+    let words = [word_at(12) + 1, word_at(11) + 1];
+    let due: Vec<u64> =
+        [0, 1].into_iter().flat_map(|width| [4712, too_large, words[width], name[width]]).collect();
+    assert_eq!(answers.into_iter().map(wrong_answer).collect::<Vec<_>>(), due);
 }
+
+const LIES: [(&str, &str); 4] = [
+    ("mach_msg-rpc", "id"),
+    ("mach_msg-rpc", "long"),
+    ("mach_msg-rpc-128", "body"),
+    ("mach_msg-rpc-right", "type"),
+];
 
 #[test]
 fn traps_of_mach_without_the_personality_are_refused_and_a_server_that_is_missing_is_told() {

@@ -7,6 +7,11 @@ use std::collections::BTreeMap;
 /// The traps of GNU Mach are below; `MACH_TRAPS` of the lab.
 const MACH_TRAPS: u32 = 130;
 
+/// What a message's bytes are made of, and the most that there are: `MOST_BYTES` of `probe/mach.c`. The server marks the first word and the
+/// last.
+const WORDS_OF: u32 = 4;
+const MOST_BYTES: u32 = 4096;
+
 /// Something that a program asks of the kernel through an entry.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -42,6 +47,11 @@ pub struct Operation {
     /// Whether another program answers the message, which is the probe once more.
     #[serde(default)]
     pub server: bool,
+    /// How many bytes of data the message has behind its header, there and back.
+    pub bytes: Option<u32>,
+    /// Whether it has a port right behind its header, which goes there and back.
+    #[serde(default)]
+    pub right: bool,
     /// Whether its cost repeats every few uses, as where every so many of them fill a buffer again. Then a sample holds one use: sixteen would
     /// keep step with it.
     #[serde(default)]
@@ -129,10 +139,23 @@ impl Operation {
             (self.trap.is_some(), "trap", self.personality.is_some(), "personality"),
             (self.message, "message", self.trap.is_some(), "trap"),
             (self.server, "server", self.message, "message"),
+            (self.bytes.is_some(), "bytes", self.server, "server"),
+            (self.right, "right", self.server, "server"),
         ] {
             if is_there && !needs {
                 return Err(format!("key \"{what}\" goes with a key \"{of}\""));
             }
+        }
+        if self.bytes.is_some() && self.right {
+            return Err("a message has the key \"bytes\" or the key \"right\"".into());
+        }
+        if self
+            .bytes
+            .is_some_and(|bytes| bytes % WORDS_OF != 0 || !(2 * WORDS_OF..=MOST_BYTES).contains(&bytes))
+        {
+            return Err(format!(
+                "bytes: whole words of {WORDS_OF} bytes, two at least, {MOST_BYTES} bytes at most"
+            ));
         }
         if !self.calls.is_empty() && (self.function.is_some() || !self.numbers.is_empty()) {
             return Err("calls stand instead of the keys \"numbers\" and \"function\"".into());
@@ -191,10 +214,33 @@ mod tests {
                 "mach_print",
                 "linux is no personality that operations have",
             ),
+            ("bytes = 128", "bytes = 126", "mach_msg-rpc-128", SIZES),
+            ("bytes = 4096", "bytes = 4100", "mach_msg-rpc-4096", SIZES),
+            ("bytes = 128", "bytes = 4", "mach_msg-rpc-128", SIZES),
+            (
+                "bytes = 128",
+                "bytes = 128\nright = true",
+                "mach_msg-rpc-128",
+                "a message has the key \"bytes\" or the key \"right\"",
+            ),
+            (
+                "server = true\nbytes = 128",
+                "bytes = 128",
+                "mach_msg-rpc-128",
+                "key \"bytes\" goes with a key \"server\"",
+            ),
+            (
+                "server = true\nright = true",
+                "right = true",
+                "mach_msg-rpc-right",
+                "key \"right\" goes with a key \"server\"",
+            ),
         ] {
             assert_eq!(refused(from, to), of(name, why));
         }
     }
+
+    const SIZES: &str = "bytes: whole words of 4 bytes, two at least, 4096 bytes at most";
 
     #[test]
     fn what_is_gnu_machs_is_none_of_the_usual_rows() {
@@ -202,7 +248,7 @@ mod tests {
         let entry = |name: &str| table.entry(name).unwrap();
         let gate = entry("lcall7-i386");
         assert!(!gate.operations_on(crate::Kernel::Lab).iter().any(|name| operation(name).is_machs()));
-        assert_eq!(gate.operations_of(Whose::Mach).len(), 4);
+        assert_eq!(gate.operations_of(Whose::Mach).len(), 8);
         assert!(
             gate.has_traps() && !entry("int80-i386").has_traps() && !entry("mapped-time-mach").has_traps()
         );
