@@ -109,6 +109,55 @@ fn a_plan_is_printed_and_nothing_started() {
     );
 }
 
+fn message(entry: &str) -> Output {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/message.sh");
+    Command::new(script).arg(entry).env("KENTRY", env!("CARGO_BIN_EXE_kentry")).output().unwrap()
+}
+
+/// The numbers at the ends of a text's lines that have two: without isolation and with it.
+fn pairs(text: &str) -> Vec<[f64; 2]> {
+    let numbers = |line: &str| {
+        let words = line.split([' ', '|']).filter(|word| !word.is_empty()).rev().take(2);
+        let [with, without] = words.map(|word| word.parse().ok()).collect::<Option<Vec<f64>>>()?[..] else {
+            return None;
+        };
+        Some([without, with])
+    };
+    text.lines().filter_map(numbers).collect()
+}
+
+#[test]
+fn the_parts_of_a_message_add_up_and_isolation_is_in_entering_alone() {
+    if !qemu::is_here() {
+        return;
+    }
+    for entry in ["syscall-x86_64", "lcall7-i386"] {
+        let made = message(entry);
+        let table = text(&made.stdout);
+        assert!(
+            made.status.success() && table.contains("instructions counted in QEMU"),
+            "{}",
+            text(&made.stderr)
+        );
+        let [traps, headers, other, whole, bytes, right] = pairs(&table)[..] else { panic!("{table}") };
+        let words =
+            "lab --no-save --accel tcg --personality mach --set pti=off --set pti=on -o mach_msg-rpc -e";
+        let measured = here(&words.split(' ').chain([entry]).collect::<Vec<_>>());
+        assert_eq!(pairs(&text(&measured.stdout)), [whole], "{}", text(&measured.stdout));
+        for at in [0, 1] {
+            assert_eq!(traps[at] + headers[at] + other[at], whole[at], "{table}");
+        }
+        assert!(traps[1] > traps[0], "{table}");
+        for same in [headers, other, bytes, right] {
+            assert!(same[0] == same[1] && same[0] > 0.0, "{table}");
+        }
+    }
+    // What was not measured is no 0.
+    let lacking = message("trapgate-x86_64");
+    let why = "message.sh: no count of mach_msg-rpc-4096 by trapgate-x86_64 with pti=off\n";
+    assert_eq!((lacking.status.code(), text(&lacking.stderr).as_str()), (Some(1), why));
+}
+
 #[test]
 fn rows_of_gnu_mach_are_measured_where_they_are_asked_for() {
     let plan = |words: &[&str]| text(&here(&[&["lab", "--dry-run"], words].concat()).stdout);
