@@ -162,7 +162,13 @@ fn without_run(command: &str) -> String {
 
 /// The command that measures an entry, where there is one.
 fn command(entry: &Entry) -> String {
-    let measure = if entry.kernels.contains(&Kernel::Linux) { "kentry" } else { "kentry lab" };
+    let measure = if entry.kernels.contains(&Kernel::Linux) {
+        "kentry"
+    } else if entry.operations_on(Kernel::Lab).is_empty() {
+        "kentry lab --personality mach"
+    } else {
+        "kentry lab"
+    };
     format!("{measure} --entry {}", entry.name)
 }
 
@@ -205,4 +211,18 @@ fn find(entry: &Entry) -> Option<&'static (&'static str, &'static str, &'static 
 fn capitalized(text: &str) -> String {
     let mut rest = text.chars();
     rest.next().map_or(String::new(), |first| first.to_uppercase().chain(rest).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_of_gnu_machs_alone_was_measured_by_a_command_that_refuses_it() {
+        let of = |name: &str| command(Table::get().entry(name).unwrap());
+        assert_eq!(of("entry-page-i386"), "kentry lab --personality mach --entry entry-page-i386");
+        assert_eq!(of("mapped-time-mach"), "kentry lab --personality mach --entry mapped-time-mach");
+        assert_eq!(of("trapgate-i386"), "kentry lab --entry trapgate-i386");
+        assert_eq!(of("lcall7-i386"), "kentry --entry lcall7-i386");
+    }
 }

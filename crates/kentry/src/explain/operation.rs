@@ -75,6 +75,14 @@ fn facts(operation: &Operation) -> Vec<String> {
                 .into(),
         );
     }
+    if let Some(bytes) = operation.bytes {
+        facts.push(format!(
+            "Behind the header are {bytes} bytes, both ways; of their words of four the answer has 1 added to the first and the last"
+        ));
+    }
+    if operation.right {
+        facts.push("Behind the header is a send right, which is moved to the other task and back".into());
+    }
     facts.extend(operation.calls.iter().enumerate().map(|(place, call)| several(place, call)));
     if operation.process {
         facts.push(
@@ -188,6 +196,9 @@ mod tests {
         ] {
             assert!(rpc.contains(fact), "{fact}: {rpc}");
         }
+        assert!(!rpc.contains("Behind the header"), "{rpc}");
+        assert!(text("mach_msg-rpc-1024").contains("are 1024 bytes, both ways"));
+        assert!(text("mach_msg-rpc-right").contains("is a send right, which is moved"));
         assert!(!rpc.contains("Entries on Linux") && !rpc.contains("`int80-i386`"), "{rpc}");
         assert!(text("mapped-time").contains("By the entry itself"));
     }
