@@ -399,6 +399,17 @@ unsigned long mach_gate_stub(const struct request *request)
 									      : mach_msg_gate);
 }
 
+#ifdef __i386__
+extern const char mach_print_sysenter[], mach_msg_sysenter[];
+
+unsigned long mach_sysenter_stub(const struct request *request)
+{
+	need_self();
+	return (unsigned long)(request->operation->id == OPERATION_MACH_PRINT ? mach_print_sysenter
+									      : mach_msg_sysenter);
+}
+#endif
+
 /* Only a first task has the device master's port when it begins: the server is given it. */
 unsigned long mach_page_stub(const struct request *request)
 {

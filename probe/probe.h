@@ -192,8 +192,9 @@ unsigned long unixbench_answer(const struct operation *operation, unsigned place
 void mach_prepare(const struct request *request);
 void mach_check(const struct request *request);
 unsigned long mach_time_prepare(void); /* the function that reads the device time */
-/* The stub of the operation's trap: one that enters as GNU Mach's own, or through the page of the device entry. */
+/* The stub of the operation's trap: one that enters as GNU Mach's own, by sysenter (32 bit only), or through the page of the device entry. */
 unsigned long mach_gate_stub(const struct request *request);
+unsigned long mach_sysenter_stub(const struct request *request);
 unsigned long mach_page_stub(const struct request *request);
 /* Answers messages as another task, until it is told that there are no more. */
 _Noreturn void mach_serve(const struct request *request);

@@ -254,6 +254,10 @@ void target_prepare(const struct request *request)
 	case ENTRY_STUB_GATE_I386:
 		invocations[0].target = mach_gate_stub(request);
 		break;
+	case ENTRY_STUB_SYSENTER_I386:
+		need_auxv(AT_SYSINFO);
+		invocations[0].target = mach_sysenter_stub(request);
+		break;
 	case ENTRY_ENTRY_PAGE_I386:
 		invocations[0].target = mach_page_stub(request);
 		break;

@@ -335,7 +335,7 @@ fn a_trap_finds_its_arguments_where_a_stub_has_them() {
         let is_c = entry.probe.bits() == 64 && entry.kind == Kind::Function;
         assert_eq!(is_loaded(&Register::RCX), is_c, "{symbol}: C's fourth argument");
     }
-    assert_eq!(traps, 22, "eleven entries, with a message and without");
+    assert_eq!(traps, 24, "twelve entries, with a message and without");
 }
 
 /// The number, and by the table's name GNU Mach's own entry, or a jump to where the page's is kept.
@@ -353,7 +353,15 @@ fn a_stub_of_gnu_mach_enters_as_its_row_says() {
             assert!(probe.bits() == 64 || gate[1].is_call_far() && gate[1].far_branch_selector() == 7);
             assert_eq!(mnemonics(&page), [Mnemonic::Mov, Mnemonic::Jmp], "{trap}");
             assert!(page[1].is_jmp_near_indirect() && page[1].op0_kind() == OpKind::Memory);
-            for stub in [gate, page] {
+            let mut stubs = vec![gate, page];
+            if probe.bits() == 32 {
+                let sysenter = function(probe, &format!("{trap}_sysenter"));
+                let [rest @ .., enter] = &mnemonics(&sysenter)[1..] else { unreachable!() };
+                assert_eq!(rest, [Mnemonic::Push, Mnemonic::Push, Mnemonic::Push, Mnemonic::Mov], "{trap}");
+                assert_eq!(*enter, Mnemonic::Sysenter, "{trap}");
+                stubs.push(sysenter);
+            }
+            for stub in stubs {
                 assert_eq!(stub[0].op0_register(), Register::EAX);
                 assert_eq!(stub[0].immediate32(), number.wrapping_neg(), "{trap}");
             }

@@ -251,6 +251,7 @@ fn a_trap_of_gnu_mach_is_no_call_of_linux() {
         ("trapgate-i386", "mach_print"),
         ("sysenter-i386", "mach_msg-rpc"),
         ("stub-gate-i386", "mach_msg-null"),
+        ("stub-sysenter-i386", "mach_print"),
         ("entry-page-i386", "mach_print"),
         ("mapped-time-mach-i386", "mapped-time"),
     ] {

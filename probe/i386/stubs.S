@@ -15,12 +15,23 @@
 	ret
 .endm
 
+/* Behind it the landing pad of the vDSO goes on, which pops what is pushed here, and returns. */
+.macro BY_SYSENTER
+	push	%ecx
+	push	%edx
+	push	%ebp
+	mov	%esp, %ebp
+	sysenter
+.endm
+
 .macro PAGE
 	jmp	*mach_entry_call
 .endm
 
 STUB mach_msg_gate, 25, GATE
 STUB mach_print_gate, 30, GATE
+STUB mach_msg_sysenter, 25, BY_SYSENTER
+STUB mach_print_sysenter, 30, BY_SYSENTER
 STUB mach_msg_page, 25, PAGE
 STUB mach_print_page, 30, PAGE
 

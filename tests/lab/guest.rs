@@ -60,8 +60,8 @@ impl Emulator {
         match self {
             Emulator::TcgIntel | Emulator::Bochs => entry.name == "syscall-i386" && !differs,
             // Where it is executed, what leads back is not.
-            Emulator::TcgAmd => entry.name.starts_with("sysenter"),
-            Emulator::BochsAmd => entry.name.starts_with("sysenter") && !differs,
+            Emulator::TcgAmd => entry.name.contains("sysenter"),
+            Emulator::BochsAmd => entry.name.contains("sysenter") && !differs,
         }
     }
 

@@ -167,6 +167,23 @@ fn a_stub_costs_its_entry_and_its_own_instructions_and_the_page_a_jump_more() {
     }
 }
 
+#[test]
+fn the_page_with_sysenter_costs_a_jump_more_than_a_stub_with_sysenter() {
+    let mut script = Script::new();
+    script.set(&format!("{ALL_OFF} pti=on personality=mach entry-page=sysenter"));
+    for operation in ["mach_print", "mach_msg-null", "mach_msg-send-receive"] {
+        for name in ["stub-sysenter-i386", "entry-page-i386"] {
+            let (entry, operation) = row(name, operation);
+            script.row(entry, operation);
+        }
+    }
+    let Some(session) = script.boot(Emulator::TcgIntel) else { return };
+    assert_eq!(session.ran.len(), 6);
+    for ran in session.ran.chunks(2) {
+        assert_eq!(ran[1].cost() - ran[0].cost(), 1, "{}", ran[1].label);
+    }
+}
+
 fn row(entry: &str, operation: &str) -> Row {
     (Table::get().entry(entry).unwrap(), Table::get().operation(operation).unwrap())
 }

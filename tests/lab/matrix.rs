@@ -33,6 +33,7 @@ const CLOSED: &[Row] = &[
         Answer::Signal(SIGILL),
         "the same; but here it is the #UD of the sysexit, in ring 0",
     ),
+    (AMD, "stub-sysenter-i386", None, Answer::Signal(SIGILL), "the same: the stub has that instruction"),
     (
         INTEL,
         "syscall-i386",
@@ -96,6 +97,8 @@ const UNREAL: &[(Emulator, &str)] = &[
     (Emulator::TcgAmd, "sysenter-i386"),
     (Emulator::BochsAmd, "sysenter-i386"),
     (Emulator::BochsAmd, "sysenter-x86_64"),
+    (Emulator::TcgAmd, "stub-sysenter-i386"),
+    (Emulator::BochsAmd, "stub-sysenter-i386"),
 ];
 
 fn row(emulator: Emulator, entry: &str, operation: &str) -> Option<&'static Row> {
