@@ -4,7 +4,7 @@
 
 #define OTHER_TASK 3u
 #define MPROTECT   CHOOSE(125, 10)
-#define LONGEST	   16u /* bytes of entry_call, at most */
+#define LONGEST	   24u /* bytes of entry_call, at most */
 
 static uintptr_t mapped(name task, uintptr_t at, uint32_t protection, uint32_t *result)
 {

@@ -103,6 +103,7 @@ fn a_program_moves_from_one_entry_to_another_by_being_linked_anew() {
 fn a_device_port_that_nobody_serves_is_given_up() {
     let folder = tempfile::tempdir().unwrap();
     let mut script = Script::new();
+    script.limit(0);
     script.set("personality=mach");
     for bits in [64, 32] {
         let (object, archive) = (object_of(bits, folder.path()), library(bits, "entry", "libmachstub.a"));
