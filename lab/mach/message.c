@@ -1,40 +1,46 @@
 /*
- * Memory of messages: three sizes of buffers, of which each task has a share. What is given back is overwritten, so that a byte of one
- * task's that another would receive shows.
+ * Memory of messages: three sizes of buffers, of which each task has a share, and a share of its own for notifications, so that a task that is told
+ * much can send all the same. What is given back is overwritten, so that a byte of one task's that another would receive shows.
  */
 #include "mach/message.h"
 #include "mach/task.h"
 
-#define SMALL_BYTES   256
-#define MIDDLE_BYTES  4096
-#define LARGE_BYTES   (MOST_MESSAGE_BYTES + WIDENED_BYTES)
+#define SMALL_BYTES	   256
+#define MIDDLE_BYTES	   4096
+#define LARGE_BYTES	   (MOST_MESSAGE_BYTES + WIDENED_BYTES)
 /* By so much a message may grow when it goes to a task of another width. */
-#define WIDENED_BYTES 16
+#define WIDENED_BYTES	   16
 /* So many of each a task has, and so many there are. */
-#define SMALL_SHARE   64
-#define MIDDLE_SHARE  8
-#define LARGE_SHARE   1
-#define KINDS	      3
+#define SMALL_SHARE	   64
+#define MIDDLE_SHARE	   8
+#define LARGE_SHARE	   1
+#define NOTIFICATION	   MESSAGE_SIZES /* the kind behind those that differ by size */
+#define NOTIFICATION_BYTES 64
+#define NOTIFICATION_SHARE 64
 
 static struct message small[MOST_TASKS * SMALL_SHARE], middle[MOST_TASKS * MIDDLE_SHARE],
-    large[MOST_TASKS * LARGE_SHARE];
+    large[MOST_TASKS * LARGE_SHARE], notifications[MOST_TASKS * NOTIFICATION_SHARE];
 static uint8_t small_bytes[MOST_TASKS * SMALL_SHARE][SMALL_BYTES] __attribute__((aligned(64)));
 static uint8_t middle_bytes[MOST_TASKS * MIDDLE_SHARE][MIDDLE_BYTES] __attribute__((aligned(64)));
 static uint8_t large_bytes[MOST_TASKS * LARGE_SHARE][LARGE_BYTES] __attribute__((aligned(64)));
+static uint8_t notification_bytes[MOST_TASKS * NOTIFICATION_SHARE][NOTIFICATION_BYTES]
+    __attribute__((aligned(64)));
 
 static const struct kind {
 	struct message *all;
 	uint8_t *bytes;
 	uint32_t capacity;
 	unsigned share, count;
-} kinds[KINDS] = {
+} kinds[MESSAGE_KINDS] = {
     {small, small_bytes[0], SMALL_BYTES, SMALL_SHARE, MOST_TASKS *SMALL_SHARE},
     {middle, middle_bytes[0], MIDDLE_BYTES, MIDDLE_SHARE, MOST_TASKS *MIDDLE_SHARE},
     {large, large_bytes[0], LARGE_BYTES, LARGE_SHARE, MOST_TASKS *LARGE_SHARE},
+    {notifications, notification_bytes[0], NOTIFICATION_BYTES, NOTIFICATION_SHARE,
+     MOST_TASKS *NOTIFICATION_SHARE},
 };
 
-static struct message *unused[KINDS];
-static unsigned fresh[KINDS];
+static struct message *unused[MESSAGE_KINDS];
+static unsigned fresh[MESSAGE_KINDS];
 
 /* As the header has it, at either width. */
 #define HEADER_BITS 0
@@ -65,7 +71,7 @@ static void put(uint8_t *bytes, uint32_t at, uint32_t value)
 
 void messages_reset(void)
 {
-	for (unsigned kind = 0; kind < KINDS; kind++) {
+	for (unsigned kind = 0; kind < MESSAGE_KINDS; kind++) {
 		/* What one line's programs have sent, no program of another finds. */
 		for (unsigned i = 0; i < fresh[kind]; i++)
 			__builtin_memset(kinds[kind].all[i].bytes, MESSAGE_POISON, kinds[kind].capacity);
@@ -97,32 +103,53 @@ static struct message *take(unsigned kind, struct task *charged)
 	return message;
 }
 
-/* Of the smallest kind in which it has room; of a greater one only if it does not fit. Its bytes are anything. */
+/* The smallest that has room: a greater one is taken only if it does not fit. NOTIFICATION when none has. */
+static unsigned kind_for(uint32_t size)
+{
+	unsigned kind = 0;
+
+	while (kind < MESSAGE_SIZES && size > kinds[kind].capacity - WIDENED_BYTES)
+		kind++;
+	return kind;
+}
+
+/* Its bytes are anything. */
+static struct message *of_kind(unsigned kind, uint32_t size, unsigned width, struct task *charged)
+{
+	struct message *const message = take(kind, charged);
+
+	if (!message)
+		return 0;
+	message->next = 0;
+	message->size = size;
+	message->width = width;
+	message->bits = 0;
+	message->remote = message->local = (struct right){PORT_NULL, 0};
+	return message;
+}
+
 static struct message *reserve(uint32_t size, unsigned width, struct task *charged)
 {
-	for (unsigned kind = 0; kind < KINDS; kind++) {
-		if (size > kinds[kind].capacity - WIDENED_BYTES)
-			continue;
-		struct message *const message = take(kind, charged);
-		if (!message)
-			return 0;
-		message->next = 0;
-		message->size = size;
-		message->width = width;
-		message->bits = 0;
-		message->remote = message->local = (struct right){PORT_NULL, 0};
-		return message;
-	}
-	return 0;
+	const unsigned kind = kind_for(size);
+
+	return kind < MESSAGE_SIZES ? of_kind(kind, size, width, charged) : 0;
+}
+
+static struct message *zeroed(struct message *message)
+{
+	if (message)
+		__builtin_memset(message->bytes, 0, message->size);
+	return message;
 }
 
 struct message *message_new(uint32_t size, unsigned width, struct task *charged)
 {
-	struct message *const message = reserve(size, width, charged);
+	return zeroed(reserve(size, width, charged));
+}
 
-	if (message)
-		__builtin_memset(message->bytes, 0, size);
-	return message;
+struct message *message_new_notification(uint32_t size, unsigned width, struct task *charged)
+{
+	return zeroed(of_kind(NOTIFICATION, size, width, charged));
 }
 
 void message_free(struct message *message)

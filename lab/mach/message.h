@@ -6,8 +6,10 @@
 
 #include "mach/port.h"
 
-#define MOST_MESSAGE_BYTES 32768 /* a longer one is SEND_NO_BUFFER */
-#define MESSAGE_POISON	   0xdb	 /* in memory that no message has */
+#define MOST_MESSAGE_BYTES 32768	       /* a longer one is SEND_NO_BUFFER */
+#define MESSAGE_POISON	   0xdb		       /* in memory that no message has */
+#define MESSAGE_SIZES	   3		       /* of buffers; */
+#define MESSAGE_KINDS	   (MESSAGE_SIZES + 1) /* and those of notifications */
 
 struct message {
 	struct message *next; /* in a queue, or unused */
@@ -35,6 +37,8 @@ static inline uint32_t message_alignment(unsigned width)
 void messages_reset(void);
 /* Zeroed; null when there is none, or the task has its share. */
 struct message *message_new(uint32_t size, unsigned width, struct task *charged);
+/* The same, of another share. */
+struct message *message_new_notification(uint32_t size, unsigned width, struct task *charged);
 void message_free(struct message *message); /* its rights are somebody else's already */
 /* With all of its rights. If the destination has got it, a send-once right is used, and nobody is told that it has ended. */
 void message_destroy(struct message *message, int is_destination_used);

@@ -86,7 +86,7 @@ static uint64_t item_of(unsigned width, unsigned name)
 
 /*
  * The message of a notification: a header, and but for one kind an item of a word. It has the width of the task that receives there, and
- * is among its messages; where the right to receive is on its way, of the one that has sent it, which the message of the right keeps.
+ * is of its share; where the right to receive is on its way, of the one that has sent it, which the message of the right keeps.
  */
 static struct message *new_notification(struct port *to, uint32_t id, uint32_t value)
 {
@@ -95,7 +95,7 @@ static struct message *new_notification(struct port *to, uint32_t id, uint32_t v
 	const uint32_t header = header_bytes(width);
 	const uint64_t item = item_of(width, id == NOTIFY_NO_SENDERS ? ITEM_INTEGER_32 : ITEM_PORT_NAME);
 	struct message *const message =
-	    message_new(id == NOTIFY_SEND_ONCE ? header : header + 2 * word, width, receiver);
+	    message_new_notification(id == NOTIFY_SEND_ONCE ? header : header + 2 * word, width, receiver);
 
 	if (!message)
 		return 0;
@@ -107,7 +107,7 @@ static struct message *new_notification(struct port *to, uint32_t id, uint32_t v
 	return message;
 }
 
-/* One that finds no room is lost: whoever is told so often without reading has its share of messages. */
+/* One that finds no room is lost: whoever is told so often without reading has its share. */
 void notify(struct port *once, uint32_t id, uint32_t value)
 {
 	struct message *message = 0;

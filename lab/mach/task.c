@@ -29,13 +29,21 @@ static void make_machine(void)
 	devices = port_new(OBJECT_DEVICES, 0, 0);
 }
 
+static unsigned messages_of(const struct task *task)
+{
+	unsigned count = 0;
+
+	for (unsigned kind = 0; kind < MESSAGE_KINDS; kind++)
+		count += task->messages[kind];
+	return count;
+}
+
 /* Not one whose ports or messages are still somewhere: they are charged to it. */
 static struct task *unused(void)
 {
 	for (unsigned i = 0; i < MOST_TASKS; i++) {
 		const struct task *const task = &tasks[i];
-		if (!task->is_used || (!task->is_alive && !task->ports && !task->messages[0] &&
-				       !task->messages[1] && !task->messages[2]))
+		if (!task->is_used || (!task->is_alive && !task->ports && !messages_of(task)))
 			return &tasks[i];
 	}
 	return 0;
@@ -53,7 +61,8 @@ struct task *task_new(struct address_space *of, unsigned width, struct thread *t
 	task->space = of;
 	task->thread = thread;
 	task->self = self;
-	task->ports = task->messages[0] = task->messages[1] = task->messages[2] = 0;
+	task->ports = 0;
+	__builtin_memset(task->messages, 0, sizeof(task->messages));
 	names_reset(&task->names);
 	if (thread) {
 		thread->mach.task = task;

@@ -13,7 +13,7 @@ struct task {
 	struct thread *thread;	     /* null: it has none */
 	struct port *self;
 	struct name_space names;
-	unsigned ports, messages[3]; /* that are charged to it */
+	unsigned ports, messages[MESSAGE_KINDS]; /* that are charged to it */
 };
 
 /* task.c */

@@ -7,6 +7,8 @@
 #define PAGE		 4096u
 #define INHERIT_COPY	 1u
 #define FAILURE		 5u /* KERN_FAILURE */
+/* An answer comes from the kernel, at once; or from whoever took its place at the device port, or from nobody. */
+#define MILLISECONDS	 5000u
 
 typedef void call(void);
 extern call mach_stub_gate; /* entry64.inc, entry32.inc */
@@ -20,11 +22,23 @@ static uint32_t ask(union message *message, uint32_t to, uint32_t id, uint32_t b
 	message->header.remote = to;
 	message->header.local = answers;
 	message->header.id = id;
-	const uint32_t result =
-	    mach_msg_trap(message, SEND | RECEIVE, bytes, sizeof(*message), answers, 0, 0);
+	const uint32_t result = mach_msg_trap(message, SEND | RECEIVE | SEND_TIMEOUT | RECEIVE_TIMEOUT, bytes,
+					      sizeof(*message), answers, MILLISECONDS, 0);
 	if (result)
 		return result;
-	return message->header.id == id + REPLY_IS ? (uint32_t)message->items[0].value : FAILURE;
+	if (message->header.id != id + REPLY_IS || message->items[0].type != INTEGER)
+		return FAILURE;
+	return (uint32_t)message->items[0].value;
+}
+
+/* The right of an answer; 0 when it has none. */
+static uint32_t port_of(const union message *message)
+{
+	const uint32_t bytes = sizeof(struct header) + 2 * sizeof(struct item);
+
+	return message->header.size == bytes && message->items[1].type == SEND_RIGHT
+		   ? (uint32_t)message->items[1].value
+		   : 0;
 }
 
 static uint32_t open(uint32_t master, uint32_t answers, uint32_t *device)
@@ -35,7 +49,7 @@ static uint32_t open(uint32_t master, uint32_t answers, uint32_t *device)
 	for (unsigned i = 0; i < sizeof(name); i++)
 		message.open.name[i] = name[i];
 	const uint32_t result = ask(&message, master, DEVICE_OPEN, sizeof(message.open), answers);
-	*device = result ? 0 : (uint32_t)message.items[1].value;
+	*device = result ? 0 : port_of(&message);
 	return result;
 }
 
@@ -50,7 +64,7 @@ static uint32_t map(uint32_t device, uint32_t answers, uint32_t *pager)
 	const uint32_t bytes = sizeof(struct header) + sizeof(message.items);
 	const uint32_t result = ask(&message, device, DEVICE_MAP, bytes, answers);
 
-	*pager = result ? 0 : (uint32_t)message.items[1].value;
+	*pager = result ? 0 : port_of(&message);
 	return result;
 }
 
@@ -77,15 +91,19 @@ static uint32_t find(uint32_t task, uint32_t device, uint32_t answers)
 	syscall_mach_port_deallocate(task, pager);
 	if (result)
 		return result;
-	call *const found = (call *)image_find((const void *)at, "entry_call");
-	if (!found)
+	call *const found = (call *)image_find((const void *)at, PAGE, "entry_call");
+	if (!found) {
+		syscall_vm_deallocate(task, at, PAGE);
 		return FAILURE;
+	}
 	mach_stub_call = found;
 	return 0;
 }
 
 __attribute__((visibility("default"))) uint32_t mach_stub_begin(uint32_t device_master)
 {
+	if (mach_stub_call != mach_stub_gate)
+		return 0; /* as it is */
 	const uint32_t task = mach_task_self(), answers = mach_reply_port();
 	uint32_t device;
 	uint32_t result = open(device_master, answers, &device);

@@ -36,8 +36,9 @@ uint32_t thread_set_self_state(int flavor, const void *state, uint32_t count);
 
 /*
  * To be called first, with the device master port, or 0 where a program has none. The variant `entry` maps the page of the device `entry`,
- * and its traps are made there from then on; with an error (KERN_*, D_*) they are made as before, which is as GNU Mach's own stubs do. The
- * other variants do nothing, and answer KERN_SUCCESS.
+ * and traps are made there from then on; with an error (KERN_*, D_*, or mach_msg's) they are made as before, which is as GNU Mach's own stubs
+ * do. Called again, it changes nothing, and answers KERN_SUCCESS if the page is mapped. Threads must not call it at once. The other
+ * variants do nothing, and answer KERN_SUCCESS.
  */
 uint32_t mach_stub_begin(uint32_t device_master);
 /* How traps are made now: "gate", "sysenter", or "page". */

@@ -14,6 +14,8 @@ struct header {
 #define BITS(remote, local) ((remote) | (local) << 8)
 #define SEND		    1u
 #define RECEIVE		    2u
+#define SEND_TIMEOUT	    0x10u
+#define RECEIVE_TIMEOUT	    0x100u
 
 #ifdef __x86_64__
 typedef uint64_t description;
@@ -37,8 +39,9 @@ typedef struct {
 #define WORD	       DESCRIBED(2, 32, 1)
 _Static_assert(sizeof(struct header) == 24, "mach_msg_header_t");
 #endif
-#define INTEGER	  DESCRIBED(2, 32, 1)
-#define PORT_NAME DESCRIBED(15, 32, 1)
+#define INTEGER	   DESCRIBED(2, 32, 1)
+#define PORT_NAME  DESCRIBED(15, 32, 1)
+#define SEND_RIGHT DESCRIBED(17, 8 * sizeof(uintptr_t), 1)
 
 /* A value fills a word; the upper half of one of 32 bits is 0. */
 struct item {

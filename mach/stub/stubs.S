@@ -2,6 +2,7 @@
 #include VARIANT
 
 .macro FUNCTION name, number
+	.balign	64	# so that variants are compared, and not places in a cache line
 	.globl	\name
 	.type	\name, @function
 \name:

@@ -141,7 +141,7 @@ static void (*map_entry(void))(void)
 	mach_port_deallocate(self, device);
 	destroy(answers);
 	answers = 0;
-	return (void (*)(void))image_find((const void *)at, "entry_call");
+	return (void (*)(void))image_find((const void *)at, PAGE, "entry_call");
 }
 
 static uint32_t number_of(const char *word)
@@ -159,7 +159,7 @@ static void choose_way(const char *word)
 	if (word[0] == 'e')
 		way = map_entry();
 	else if (word[0] == 'b')
-		way = (void (*)(void))image_find((const void *)ENTRY_PAGE, "entry_call");
+		way = (void (*)(void))image_find((const void *)ENTRY_PAGE, PAGE, "entry_call");
 	else
 		way = ways[number_of(word)];
 }

@@ -4,7 +4,7 @@
 
 #define OTHER_TASK 3u
 #define MPROTECT   CHOOSE(125, 10)
-#define LONGEST	   16u /* bytes of entry_call, at most */
+#define LONGEST	   24u /* bytes of entry_call, at most */
 
 static uintptr_t mapped(name task, uintptr_t at, uint32_t protection, uint32_t *result)
 {
@@ -28,7 +28,7 @@ static void say_how(void)
 {
 	uint32_t result;
 	const uint8_t *code =
-	    image_find((const void *)mapped(self, 0, READ_AND_EXECUTE, &result), "entry_call");
+	    image_find((const void *)mapped(self, 0, READ_AND_EXECUTE, &result), PAGE, "entry_call");
 
 	print_number("mapped", result);
 	for (unsigned i = 0; i < LONGEST; i++, code++) {
@@ -60,7 +60,7 @@ static void execute_what_is_to_be_read(void)
 {
 	uint32_t result;
 	void *const image = (void *)mapped(self, 0, 1, &result);
-	uint32_t (*const call)(void) = (uint32_t(*)(void))image_find(image, "entry_call");
+	uint32_t (*const call)(void) = (uint32_t(*)(void))image_find(image, PAGE, "entry_call");
 
 	print_number("to read", result);
 	call();

@@ -196,7 +196,7 @@ fn check_frames(name: &str, image: &[u8], start: u64, end: u64, bits: u8, begins
     }
 }
 
-fn image(kernel: &Kernel, name: &str) -> &'static [u8] {
+pub fn image(kernel: &Kernel, name: &str) -> &'static [u8] {
     let bytes = kernel.symbol(&format!("{name}_image_end")) - kernel.symbol(&format!("{name}_image"));
     kernel.data(&format!("{name}_image"), bytes as usize)
 }

@@ -92,6 +92,10 @@ static void be_told_much(void)
 		mach_port_deallocate(self, FREE_NAME);
 	}
 	print_number("who is told may send", send(BITS(MAKE_SEND, 0), port, 0, 1, HEADER));
+	unsigned count = 0;
+	while (!receive(AGREED, 0))
+		count++;
+	print_number("was told more", count);
 }
 
 static uintptr_t seconds(void)

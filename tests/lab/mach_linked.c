@@ -1,4 +1,4 @@
-/* Every stub of libmachstub, by a program that is compiled once and linked with each variant. Its second word is the device master port. */
+/* Every stub of libmachstub, by a program that is compiled once and linked with each variant. Its second word is the device master port, or `nobody`. */
 #include "mach.h"
 #include "../../mach/stub/mach_traps.h"
 
@@ -68,14 +68,28 @@ static void others(name self)
 	say("task_terminate", syscall_task_terminate(made));
 }
 
+/* A port whose messages nobody receives. */
+static name port_of_nobody(void)
+{
+	const name self = mach_task_self();
+	name port = 0;
+
+	syscall_mach_port_allocate(self, RECEIVE, &port);
+	syscall_mach_port_insert_right(self, port, port, MAKE_SEND);
+	return port;
+}
+
 void begin(long *stack);
 void begin(long *stack)
 {
 	char **const words = (char **)(stack + 1);
-	const uint32_t result = mach_stub_begin((uint32_t)(words[2][0] - '0'));
+	const uint32_t master = words[2][0] == 'n' ? port_of_nobody() : (uint32_t)(words[2][0] - '0');
+	const uint32_t result = mach_stub_begin(master);
 
 	mach_print(mach_stub_entry());
 	say("", result);
+	if (mach_stub_begin(master) != result)
+		mach_print("another result, the second time\n");
 	const name self = mach_task_self();
 	say("task", self);
 	ports(self);

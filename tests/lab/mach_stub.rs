@@ -1,8 +1,10 @@
 //! The library of stubs for GNU Mach's traps (mach/stub): a program goes from one entry to another by being linked anew.
 
-use crate::build::{Program, compile, root};
+use crate::build::{OnHost, Program, compile, root};
 use crate::guest::{Emulator, Script};
+use crate::kernel::Kernel;
 use crate::mach::{boot, code_of, enters, run_linked};
+use crate::mach_entry::image;
 use object::{Object, ObjectSection, ObjectSymbol};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -95,6 +97,35 @@ fn a_program_moves_from_one_entry_to_another_by_being_linked_anew() {
             assert_eq!(ran.text(), expected, "{}", ran.label);
         }
     }
+}
+
+#[test]
+fn a_device_port_that_nobody_serves_is_given_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut script = Script::new();
+    script.limit(0);
+    script.set("personality=mach");
+    for bits in [64, 32] {
+        let (object, archive) = (object_of(bits, folder.path()), library(bits, "entry", "libmachstub.a"));
+        let program = linked(&format!("given-up-{bits}"), bits, &object, &archive, &["-static"]);
+        run_linked(&mut script, &program, "nobody");
+    }
+    let Some(session) = boot(&script, Emulator::TcgIntel) else { return };
+    for ran in &session.ran {
+        assert!(ran.text().starts_with("gate 10004003\n"), "{}: {}", ran.label, ran.text());
+    }
+}
+
+#[test]
+fn nothing_is_read_or_found_beyond_a_page_whatever_it_holds() {
+    let reader = OnHost::new("mach_image.c", &["../mach/stub/image.c"]);
+    let kernel = Kernel::read();
+    for variant in ["syscall", "sysenter", "int80"] {
+        let said = reader.run("", image(&kernel, &format!("entry64_{variant}")));
+        assert_eq!(said, "whole 1\nchanged 1\nanything 0\nbeyond 0\n", "{variant}");
+    }
+    let said = reader.run("", image(&kernel, "entry32_gate"));
+    assert!(said.starts_with("whole 0\n"), "an image of another width: {said}");
 }
 
 /// Of mach_linked.c, whichever way it enters, and at either width; `tests/gnumach.sh` asks GNU Mach itself.

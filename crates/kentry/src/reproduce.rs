@@ -22,7 +22,7 @@ use report::{Kind, Style};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use table::{Kernel, Operation, Table, Whose};
+use table::{Kernel, Table, Whose};
 
 /// The budget of `reproduce`, in seconds, for kentry's way.
 pub const REPRODUCE_BUDGET: u32 = 2;
@@ -239,8 +239,9 @@ fn in_lab(
         note(&format!("the lab has nothing that stands for {}", publication.name));
         return Ok(None);
     }
-    let is_machs = |name: &String| Table::get().operation(name).is_some_and(Operation::is_machs);
-    let whose = if operation.iter().any(is_machs) { Whose::Mach } else { Whose::Lab };
+    let mut asked =
+        operation.iter().filter_map(|name| Some(Table::get().operation(name)?.whose(Kernel::Lab)));
+    let whose = asked.find(|whose| *whose == Whose::Mach).unwrap_or(Whose::Lab);
     let accel = measure::lab::Accel::Auto;
     let options = Options {
         entry,

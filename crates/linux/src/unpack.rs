@@ -145,9 +145,11 @@ impl LegacyLz4<'_> {
         let length = u32::from_le_bytes(*length) as usize;
         let packed = rest.get(..length).ok_or_else(|| broken("a block is cut off"))?;
         self.rest = &rest[length..];
+        // A byte makes at most 255 of a match longer, and no other makes more.
+        let room = LZ4_BLOCK.min(packed.len().saturating_mul(255));
         self.block.clear();
-        self.block.try_reserve_exact(LZ4_BLOCK)?;
-        self.block.resize(LZ4_BLOCK, 0);
+        self.block.try_reserve_exact(room)?;
+        self.block.resize(room, 0);
         self.at = 0;
         let unpacked = lz4_flex::block::decompress_into(packed, &mut self.block)
             .map_err(|error| broken(&error.to_string()))?;

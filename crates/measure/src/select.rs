@@ -92,9 +92,8 @@ pub fn keep(
     }
     // A name that the table lacks, too, is a mistake; another one may just not have been measured.
     if let Some(kernel) = kernel.filter(|_| hint.is_empty()) {
-        let is_machs = |word: &String| table.operation(word).is_some_and(table::Operation::is_machs);
-        let is_machs = kernel == Kernel::Lab && operation_names.iter().any(is_machs);
-        let whose = if is_machs { Whose::Mach } else { kernel.into() };
+        let mut asked = operation_names.iter().filter_map(|word| Some(table.operation(word)?.whose(kernel)));
+        let whose = asked.find(|whose| *whose == Whose::Mach).unwrap_or(kernel.into());
         patterns(table, whose, "entry", &entry_names, |(entry, _)| &entry.name)?;
         patterns(table, whose, "operation", &operation_names, |(_, operation)| &operation.name)?;
     }
@@ -131,7 +130,7 @@ fn patterns(
             Some(_) if whose == Whose::Mach => Err(not_machs(what, text)),
             Some(other) => Err(elsewhere(other, what, text)),
             None if is_of_other(table, what, text) => Err(Error::Usage(of_other(what, text))),
-            None => Err(unknown(what, text, table.rows(whose).map(name).chain(short_names()))),
+            None => Err(unknown(what, text, kernel, table.rows(whose).map(name).chain(short_names()))),
         }
     };
     texts.iter().map(parse).collect()
@@ -174,7 +173,7 @@ fn not_machs(what: &str, asked: &str) -> Error {
     ))
 }
 
-fn unknown<'a>(what: &str, asked: &str, names: impl Iterator<Item = &'a str>) -> Error {
+fn unknown<'a>(what: &str, asked: &str, kernel: Kernel, names: impl Iterator<Item = &'a str>) -> Error {
     let hint = match asked {
         _ if asked.contains(',') => several(what, asked),
         // `-o run.json`
@@ -183,7 +182,8 @@ fn unknown<'a>(what: &str, asked: &str, names: impl Iterator<Item = &'a str>) ->
         }
         _ => nearest(asked, names),
     };
-    Error::Usage(format!("there is no {what} \"{asked}\"{hint} (`kentry list` shows what there is)"))
+    let list = if kernel == Kernel::Lab { "kentry list --lab" } else { "kentry list" };
+    Error::Usage(format!("there is no {what} \"{asked}\"{hint} (`{list}` shows what there is)"))
 }
 
 fn nothing_left(table: &Table, whose: Whose, entries: &[Pattern]) -> Error {

@@ -127,8 +127,7 @@ impl<'a> Listing<'a> {
 
 impl<'a> ListedEntry<'a> {
     fn of(entry: &'a Entry, kernel: Kernel) -> Self {
-        let of_mach = entry.mach_operations.iter().filter(|_| kernel == Kernel::Lab);
-        let operations = entry.operations_on(kernel).iter().chain(of_mach).map(String::as_str);
+        let operations = entry.all_on(kernel).map(String::as_str);
         Self {
             id: entry.id,
             name: &entry.name,

@@ -304,6 +304,12 @@ impl Entry {
         }
     }
 
+    /// Names of all that it can serve on a kernel, by the calls of whichever personality.
+    pub fn all_on(&self, kernel: Kernel) -> impl Iterator<Item = &String> {
+        let of_mach = self.mach_operations.iter().filter(move |_| kernel == Kernel::Lab);
+        self.operations_on(kernel).iter().chain(of_mach)
+    }
+
     /// The values of lab switches that it requires when it is asked for this, by their names.
     pub fn needs_for<'a>(&'a self, operation: &'a Operation) -> BTreeMap<&'a str, &'a str> {
         let own = self.needs.iter().map(|(name, value)| (name.as_str(), value.as_str()));
@@ -502,10 +508,7 @@ impl Table {
     }
 
     fn check_entry(&self, entry: &Entry) -> Result<(), String> {
-        let serves_nothing = |kernel: &Kernel| {
-            let has_machs = *kernel == Kernel::Lab && !entry.mach_operations.is_empty();
-            entry.operations_on(*kernel).is_empty() && !has_machs
-        };
+        let serves_nothing = |kernel: &Kernel| entry.all_on(*kernel).next().is_none();
         if entry.kernels.iter().any(serves_nothing) || entry.kernels.is_empty() {
             return Err("serves no operation".into());
         }

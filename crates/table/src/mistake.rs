@@ -98,7 +98,7 @@ pub enum Mistake {
         step: Setting,
     },
     /// The values of this switch are no steps.
-    #[error("{0} is no step of a bill: it decides what an entry is, and costs nothing beside")]
+    #[error("{0} is no step of a bill: it decides what an entry is, and a bill is of one entry as it is")]
     NoStep(String),
     /// A profile does not have such a step.
     #[error("the profile {profile} has no step \"{step}\"{hint} (there are {steps})")]

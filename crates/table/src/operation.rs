@@ -1,6 +1,6 @@
 //! What an entry is asked for: one call, or several that are one use.
 
-use crate::{Abi, MACH, X32_BIT};
+use crate::{Abi, Kernel, MACH, Whose, X32_BIT};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -99,6 +99,11 @@ impl Operation {
         self.personality.as_deref() == Some(MACH)
     }
 
+    /// Whose rows it is among, on a kernel.
+    pub fn whose(&self, kernel: Kernel) -> Whose {
+        if self.is_machs() && kernel == Kernel::Lab { Whose::Mach } else { kernel.into() }
+    }
+
     /// The call numbers that an ABI has for it, one for each call; empty where it lacks one.
     pub fn numbers_in(&self, abi: Abi) -> Vec<u32> {
         if let Some(trap) = self.trap {
@@ -172,7 +177,7 @@ impl Operation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Table, Whose};
+    use crate::Table;
 
     #[test]
     fn a_trap_has_its_number_without_its_sign_by_every_entry() {

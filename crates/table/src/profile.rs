@@ -241,7 +241,7 @@ mod tests {
         let kind = base.clone().with(Table::get(), &sets(&["observe=on"])).unwrap_err().to_string();
         assert_eq!(
             kind,
-            "observe is no step of a bill: it decides what an entry is, and costs nothing beside"
+            "observe is no step of a bill: it decides what an entry is, and a bill is of one entry as it is"
         );
     }
 

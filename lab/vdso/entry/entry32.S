@@ -6,6 +6,7 @@
 	.type	entry_call, @function
 entry_call:
 	.cfi_startproc
+	endbr32		# stubs come here by an indirect jump (SDM vol. 1, 17.3)
 	ENTER
 	.cfi_endproc
 	.size	entry_call, . - entry_call

@@ -69,7 +69,7 @@ impl Plan {
     pub fn new(table: &Table, question: Question, processor: Processor) -> Result<Plan, Error> {
         let entry = row(table, &question)?;
         let steps = Steps::new(table, entry, &question.profile, Some(&processor))?;
-        let serves = |operation: &str| served(entry).any(|name| name == operation);
+        let serves = |operation: &str| entry.all_on(Kernel::Lab).any(|name| name == operation);
         let mut wanted = Wanted { table, operation: &question.operation, steps: &steps, all: Vec::new() };
         let every = steps.kept();
         let bare = wanted.cost(&BTreeSet::new());
@@ -131,16 +131,11 @@ fn row<'a>(table: &'a Table, question: &Question) -> Result<&'a Entry, Error> {
     let Question { entry: name, operation, .. } = question;
     let entry = table.entry(name).filter(|entry| entry.kernels.contains(&Kernel::Lab));
     let entry = entry.ok_or_else(|| Error::NoRow(format!("the lab has no entry \"{name}\"")))?;
-    if served(entry).any(|known| known == operation) {
+    if entry.all_on(Kernel::Lab).any(|known| known == operation) {
         return Ok(entry);
     }
-    let all: Vec<&str> = served(entry).map(String::as_str).collect();
+    let all: Vec<&str> = entry.all_on(Kernel::Lab).map(String::as_str).collect();
     Err(Error::NoRow(format!("{name} serves no {operation} in the lab; it serves {}", all.join(", "))))
-}
-
-/// What an entry serves in the lab, by the calls of any personality.
-fn served(entry: &Entry) -> impl Iterator<Item = &String> {
-    entry.operations_on(Kernel::Lab).iter().chain(&entry.mach_operations)
 }
 
 /// The configurations that were asked for so far.

@@ -195,8 +195,7 @@ fn of_ratio(ratio: &Ratio, publication: &Publication) -> Result<(), String> {
 
 fn serves(table: &Table, kernel: Kernel, entry: &str, operation: &str) -> Result<(), String> {
     let known = table.entry(entry).ok_or_else(|| format!("there is no entry {entry}"))?;
-    let of_mach = known.mach_operations.iter().filter(|_| kernel == Kernel::Lab);
-    if !known.operations_on(kernel).iter().chain(of_mach).any(|name| name == operation) {
+    if !known.all_on(kernel).any(|name| name == operation) {
         let place = if kernel == Kernel::Lab { "in the lab" } else { "on Linux" };
         return Err(format!("{entry} does not serve {operation} {place}"));
     }

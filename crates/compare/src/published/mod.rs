@@ -253,8 +253,7 @@ impl Row {
     pub fn in_lab<'a>(&'a self, table: &Table) -> Option<(&'a str, &'a str)> {
         let (entry, operation) = (self.lab.as_deref().or(self.entry.as_deref())?, self.operation.as_deref()?);
         let known = table.entry(entry)?;
-        let mut served = known.operations_on(table::Kernel::Lab).iter().chain(&known.mach_operations);
-        served.any(|name| name == operation).then_some((entry, operation))
+        known.all_on(table::Kernel::Lab).any(|name| name == operation).then_some((entry, operation))
     }
 }
 

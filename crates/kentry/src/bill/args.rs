@@ -17,7 +17,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 use table::special::GETPPID;
-use table::{BadSet, Kernel, Mistake, Operation, Profile, Table, Whose};
+use table::{BadSet, Kernel, Mistake, Profile, Table, Whose};
 
 /// How long the guest may take, in seconds; and in Bochs.
 pub const BILL_SECONDS: [u64; 2] = [300, 3600];
@@ -111,13 +111,9 @@ impl BillArgs {
             return Err(Error::Usage(why));
         }
         // Without its name, no operation of another personality is meant.
-        let is_machs = table.operation(&self.operation).is_some_and(Operation::is_machs);
-        let found = rows(
-            table,
-            if is_machs { Whose::Mach } else { Whose::Lab },
-            std::slice::from_ref(&self.entry),
-            std::slice::from_ref(&self.operation),
-        )?;
+        let whose = table.operation(&self.operation).map_or(Whose::Lab, |known| known.whose(Kernel::Lab));
+        let found =
+            rows(table, whose, std::slice::from_ref(&self.entry), std::slice::from_ref(&self.operation))?;
         match found.as_slice() {
             [row] => Ok(*row),
             several => {

@@ -74,7 +74,9 @@ impl<'a> Explained<'a> {
     pub fn latest(&self) -> Option<&'static str> {
         let on_linux = |subject: &Subject| match subject {
             Subject::Entry(entry) => Some(entry.kernels.contains(&Kernel::Linux)),
-            Subject::Operation(_) => Some(true),
+            Subject::Operation(operation) => {
+                Some(self.table.rows(Kernel::Linux).any(|(_, served)| served.id == operation.id))
+            }
             _ => None,
         };
         let mut of_rows = self.meaning.subjects.iter().filter_map(on_linux).peekable();
@@ -209,6 +211,9 @@ fn find(entry: &Entry) -> Option<&'static (&'static str, &'static str, &'static 
 }
 
 fn capitalized(text: &str) -> String {
+    if text.split(' ').next().is_some_and(|word| word.contains('_')) {
+        return text.into(); // a name in C
+    }
     let mut rest = text.chars();
     rest.next().map_or(String::new(), |first| first.to_uppercase().chain(rest).collect())
 }

@@ -61,7 +61,7 @@ fn facts(operation: &Operation) -> Vec<String> {
     }
     if let Some(trap) = operation.trap {
         facts.push(format!(
-            "Trap of GNU Mach: number -{trap}, by every entry; docs/mach.md tells where its arguments are"
+            "Trap of GNU Mach: number -{trap}, the same by every entry that has it; docs/mach.md tells where its arguments are"
         ));
     }
     if operation.message {

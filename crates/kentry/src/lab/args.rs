@@ -68,9 +68,9 @@ pub struct LabArgs {
 /// Whose calls a program makes besides those of Linux.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Personality {
-    /// None.
+    /// Calls of Linux alone.
     Linux,
-    /// GNU Mach's.
+    /// Calls of GNU Mach: its rows are measured, and no others. (--set personality=mach measures calls of Linux in a kernel that has both.)
     Mach,
 }
 

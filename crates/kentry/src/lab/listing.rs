@@ -5,7 +5,7 @@ use measure::lab::Listed;
 use record::Step;
 use std::fmt::Write;
 use table::paths::{File, Line};
-use table::{Abi, Entry, Kernel, Table};
+use table::{Abi, Entry, Kernel, Table, Whose};
 
 /// Columns for an instruction, where two stand side by side.
 const COLUMN: usize = 52;
@@ -18,7 +18,12 @@ const BYTES: usize = 32;
 /// # Errors
 /// [`Error::Usage`] when there is none, or several.
 pub fn entry<'a>(table: &'a Table, word: &str) -> Result<&'a Entry, Error> {
-    let rows = measure::select::rows(table, Kernel::Lab, &[word.to_string()], &[])?;
+    // An entry is GNU Mach's where it serves nothing else.
+    let is_machs =
+        |entry: &Entry| entry.operations_of(Whose::Lab).is_empty() && !entry.mach_operations.is_empty();
+    let whose =
+        if table.entry_of(word, Kernel::Lab).is_some_and(is_machs) { Whose::Mach } else { Whose::Lab };
+    let rows = measure::select::rows(table, whose, &[word.to_string()], &[])?;
     let mut entries: Vec<&Entry> = rows.into_iter().map(|(entry, _)| entry).collect();
     entries.dedup_by_key(|entry| entry.id);
     match entries.as_slice() {
