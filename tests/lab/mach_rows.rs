@@ -124,9 +124,9 @@ fn a_trap_costs_the_steps_of_its_path_and_its_service() {
     assert!(wrong.is_empty(), "{services:?} {wrong:#?}");
 }
 
-/// Behind the call: a stub's number, its return, and in 64-bit code the fourth argument's move; of the page the jump, too.
-fn of_stub(bits: u64, jump: u64) -> u64 {
-    if bits == 64 { 4 + jump } else { 3 + jump }
+/// Behind the call: a stub's number, its return, and in 64-bit code the fourth argument's move; of the page the jump and its endbr, too.
+fn of_stub(bits: u64, of_page: u64) -> u64 {
+    if bits == 64 { 4 + of_page } else { 3 + of_page }
 }
 
 /// The entries that the page has on Intel's processors; and what it does besides, which in the entry's own row is the control's, too: of 64
@@ -139,7 +139,7 @@ const PAGES: [(&str, [(&str, u64); 2]); 4] = [
 ];
 
 #[test]
-fn a_stub_costs_its_entry_and_its_own_instructions_and_the_page_a_jump_more() {
+fn a_stub_costs_its_entry_and_its_own_instructions_and_the_page_a_jump_and_endbr_more() {
     let (mut script, mut asked) = (Script::new(), Vec::new());
     script.harmless();
     for (variant, entries) in PAGES {
@@ -163,12 +163,12 @@ fn a_stub_costs_its_entry_and_its_own_instructions_and_the_page_a_jump_more() {
     for (ran, (bits, more)) in session.ran.chunks(4).zip(asked) {
         let [gate, stub, own, page] = [0, 1, 2, 3].map(|at| ran[at].cost());
         assert_eq!(stub - gate, of_stub(bits, 0), "{} and {}", ran[1].label, ran[0].label);
-        assert_eq!(page - own, of_stub(bits, 1) + more, "{} and {}", ran[3].label, ran[2].label);
+        assert_eq!(page - own, of_stub(bits, 2) + more, "{} and {}", ran[3].label, ran[2].label);
     }
 }
 
 #[test]
-fn the_page_with_sysenter_costs_a_jump_more_than_a_stub_with_sysenter() {
+fn the_page_with_sysenter_costs_a_jump_and_endbr_more_than_a_stub_with_sysenter() {
     let mut script = Script::new();
     script.set(&format!("{ALL_OFF} pti=on personality=mach entry-page=sysenter"));
     for operation in ["mach_print", "mach_msg-null", "mach_msg-send-receive"] {
@@ -180,7 +180,7 @@ fn the_page_with_sysenter_costs_a_jump_more_than_a_stub_with_sysenter() {
     let Some(session) = script.boot(Emulator::TcgIntel) else { return };
     assert_eq!(session.ran.len(), 6);
     for ran in session.ran.chunks(2) {
-        assert_eq!(ran[1].cost() - ran[0].cost(), 1, "{}", ran[1].label);
+        assert_eq!(ran[1].cost() - ran[0].cost(), 2, "{}", ran[1].label);
     }
 }
 
