@@ -407,6 +407,10 @@ void operation_check(const struct request *request)
 
 void operation_check_again(const struct request *request)
 {
-	if (request->entry->id == ENTRY_RDRAND)
+	const int is_trap = request->operation->form != FORM_CALL;
+
+	if (is_trap)
+		mach_check_again(request->operation);
+	if (is_trap || request->entry->id == ENTRY_RDRAND)
 		operation_check(request);
 }

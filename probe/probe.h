@@ -191,7 +191,8 @@ unsigned long unixbench_answer(const struct operation *operation, unsigned place
 /* mach.c: what traps of GNU Mach are given, and whether the message that was received is the right one. */
 void mach_prepare(const struct request *request);
 void mach_check(const struct request *request);
-unsigned long mach_time_prepare(void); /* the function that reads the device time */
+void mach_check_again(const struct operation *operation); /* before the checks behind the samples */
+unsigned long mach_time_prepare(void);			  /* the function that reads the device time */
 /* The stub of the operation's trap: one that enters as GNU Mach's own, by sysenter (32 bit only), or through the page of the device entry. */
 unsigned long mach_gate_stub(const struct request *request);
 unsigned long mach_sysenter_stub(const struct request *request);

@@ -1,12 +1,13 @@
 /*
- * In the place of a probe's server: receives one request from the port that its client has given it the right of, and answers wrongly, as
- * its word says.
+ * In the place of a probe's server: receives requests from the port that its client has given it the right of, and answers the first wrongly,
+ * as its word says; or it answers as many as are checked before any is timed, and ends.
  */
 #include "mach.h"
 
 #define SERVED 100u
 
-#define MOST 4096 /* bytes of data */
+#define MOST   4096 /* bytes of data */
+#define CHECKS 8
 
 static struct {
 	struct header header;
@@ -29,18 +30,29 @@ static uint32_t lie(char word, uint32_t bytes)
 	return bytes;
 }
 
-void run(int count, char **words)
+static void answer(char word)
 {
-	(void)count;
-	while (mach_msg(&message, RCV_MSG, 0, sizeof(message), SERVED, 0, 0))
-		swtch();
 	const name reply = message.header.remote;
-	const uint32_t bytes = lie(words[0][0], message.header.size);
+	const uint32_t bytes = lie(word, message.header.size);
 
 	message.header.bits = BITS(MOVE_SEND_ONCE, 0);
 	message.header.remote = reply;
 	message.header.local = 0;
 	mach_msg(&message, SEND_MSG, bytes, 0, 0, 0, 0);
-	/* What its client sends at its end. */
-	mach_msg(&message, RCV_MSG, 0, sizeof(message), SERVED, 0, 0);
+}
+
+void run(int count, char **words)
+{
+	const char word = words[0][0];
+	const unsigned answers = word == 'd' ? CHECKS : 1;
+
+	(void)count;
+	for (unsigned i = 0; i < answers; i++) {
+		while (mach_msg(&message, RCV_MSG, 0, sizeof(message), SERVED, 0, 0))
+			swtch();
+		answer(word);
+	}
+	/* What its client sends at its end; one that has ended gets no more. */
+	if (word != 'd')
+		mach_msg(&message, RCV_MSG, 0, sizeof(message), SERVED, 0, 0);
 }

@@ -214,21 +214,25 @@ fn a_reply_that_is_not_to_the_request_was_noticed() {
         }
     }
     let Some(answers) = verdict(&script) else { return };
-    // The id of the request, and one more; what the receiver has no room for; a word that nobody was to change; another description.
+    // The id of the request, and one more; what the receiver has no room for; a word that nobody was to change; another description; a port
+    // whose receiver has ended.
+    const INVALID_DEST: u64 = 0x1000_0003;
     let (too_large, name) = (0x1000_4004, [0x1_2000_200f, 0x1001_200f]);
     let word_at = |index: u32| u64::from(0x9e37_79b9_u32.wrapping_mul(index + 1));
     // The byte is the 40th behind the first word of 8 or 4 bytes.
     let words = [word_at(12) + 1, word_at(11) + 1];
     let due: Vec<u64> =
-        [0, 1].into_iter().flat_map(|width| [4712, too_large, words[width], name[width]]).collect();
+        [0, 1].into_iter().flat_map(|width| [4712, too_large, words[width], name[width], INVALID_DEST]).collect();
     assert_eq!(answers.into_iter().map(wrong_answer).collect::<Vec<_>>(), due);
 }
 
-const LIES: [(&str, &str); 4] = [
+const LIES: [(&str, &str); 5] = [
     ("mach_msg-rpc", "id"),
     ("mach_msg-rpc", "long"),
     ("mach_msg-rpc-128", "body"),
     ("mach_msg-rpc-right", "type"),
+    // A failed send would have been timed as a round trip.
+    ("mach_msg-rpc", "dies"),
 ];
 
 #[test]
