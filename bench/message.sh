@@ -62,7 +62,7 @@ table() {
 			if (failed) exit 1
 			what[1] = "two traps that find nothing to do | 2 `mach_msg-null`"
 			what[2] = "a header sent and received, twice | 2 (`mach_msg-send-receive` − `mach_msg-null`)"
-			what[3] = "the other task: waking it, two switches, its loop | `mach_msg-rpc` − 2 `mach_msg-send-receive`"
+			what[3] = "all else: the other task, two switches, the right to answer | `mach_msg-rpc` − 2 `mach_msg-send-receive`"
 			what[4] = "**the whole** | `mach_msg-rpc`"
 			what[5] = "each 1024 bytes more, there and back | (`mach_msg-rpc-4096` − `mach_msg-rpc-1024`) / 3"
 			what[6] = "a right, there and back | `mach_msg-rpc-right` − `mach_msg-rpc`"
