@@ -6,6 +6,8 @@
 #define MPROTECT   CHOOSE(125, 10)
 #define LONGEST	   24u /* bytes of entry_call, at most */
 
+typedef uint32_t trap(void);
+
 static uintptr_t mapped(name task, uintptr_t at, uint32_t protection, uint32_t *result)
 {
 	name device, pager = 0;
@@ -60,7 +62,7 @@ static void execute_what_is_to_be_read(void)
 {
 	uint32_t result;
 	void *const image = (void *)mapped(self, 0, 1, &result);
-	uint32_t (*const call)(void) = (uint32_t(*)(void))image_find(image, PAGE, "entry_call");
+	trap *const call = (trap *)image_find(image, PAGE, "entry_call");
 
 	print_number("to read", result);
 	call();
