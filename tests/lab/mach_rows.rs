@@ -221,8 +221,10 @@ fn a_reply_that_is_not_to_the_request_was_noticed() {
     let word_at = |index: u32| u64::from(0x9e37_79b9_u32.wrapping_mul(index + 1));
     // The byte is the 40th behind the first word of 8 or 4 bytes.
     let words = [word_at(12) + 1, word_at(11) + 1];
-    let due: Vec<u64> =
-        [0, 1].into_iter().flat_map(|width| [4712, too_large, words[width], name[width], INVALID_DEST]).collect();
+    let due: Vec<u64> = [0, 1]
+        .into_iter()
+        .flat_map(|width| [4712, too_large, words[width], name[width], INVALID_DEST])
+        .collect();
     assert_eq!(answers.into_iter().map(wrong_answer).collect::<Vec<_>>(), due);
 }
 
