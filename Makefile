@@ -16,11 +16,11 @@ build: ## Build the command
 	scripts/need.sh build
 	cargo build --release --locked
 
-test: ## Every test, as CI runs them, in about 25 minutes, or STAGES="unit lab guests slow" of them: installs what they need, ends with one line for all
+test: ## Every test, as CI runs them, in about 20 minutes, or STAGES="unit lab guests slow" of them: installs what they need, ends with one line for all
 	scripts/need.sh test
 	scripts/test.sh $(STAGES)
 
-quick: ## The inner loop, in about 2 minutes: formatter, clippy, tests without the lab and long simulations
+quick: ## The inner loop, in about 4 minutes: formatter, clippy, tests without the lab and long simulations
 	scripts/need.sh build
 	scripts/test.sh quick
 

@@ -140,9 +140,10 @@ lab() {
 	beside "the lab" cargo test --locked --workspace --no-fail-fast --test lab
 }
 
-# Without the lab's tests, each of which boots an emulator; some of kentry's boot one too, where there is one.
+# Without the lab's tests, each of which boots an emulator; some of kentry's boot one too, where there is one. One step after the other:
+# tests that measure go on for longer where another one runs.
 quick() {
-	local tests
+	local tests lanes=1
 	mapfile -t tests < <(of_crates | grep -vxF "${long[@]/#/-e}")
 	step "format" cargo fmt --all --check
 	step "clippy" scripts/lint.sh clippy
