@@ -22,7 +22,7 @@ use report::{Kind, Style};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use table::{Kernel, Table, Whose};
+use table::{Kernel, Table};
 
 /// The budget of `reproduce`, in seconds, for kentry's way.
 pub const REPRODUCE_BUDGET: u32 = 2;
@@ -239,9 +239,7 @@ fn in_lab(
         note(&format!("the lab has nothing that stands for {}", publication.name));
         return Ok(None);
     }
-    let mut asked =
-        operation.iter().filter_map(|name| Some(Table::get().operation(name)?.whose(Kernel::Lab)));
-    let whose = asked.find(|whose| *whose == Whose::Mach).unwrap_or(Whose::Lab);
+    let whose = measure::select::whose(Table::get(), Kernel::Lab, &operation);
     let accel = measure::lab::Accel::Auto;
     let options = Options {
         entry,

@@ -92,14 +92,19 @@ pub fn keep(
     }
     // A name that the table lacks, too, is a mistake; another one may just not have been measured.
     if let Some(kernel) = kernel.filter(|_| hint.is_empty()) {
-        let mut asked = operation_names.iter().filter_map(|word| Some(table.operation(word)?.whose(kernel)));
-        let whose = asked.find(|whose| *whose == Whose::Mach).unwrap_or(kernel.into());
+        let whose = whose(table, kernel, &operation_names);
         patterns(table, whose, "entry", &entry_names, |(entry, _)| &entry.name)?;
         patterns(table, whose, "operation", &operation_names, |(_, operation)| &operation.name)?;
     }
     let is_linux = kernel == Some(Kernel::Linux) && hint.is_empty();
     let hint = if is_linux { format!("; {UNMEASURED}") } else { hint };
     Err(Error::Usage(format!("the document has no such row{hint}")))
+}
+
+/// Whose rows are meant on a kernel by names of operations: GNU Mach's, if one of them is.
+pub fn whose(table: &Table, kernel: Kernel, operations: &[String]) -> Whose {
+    let mut asked = operations.iter().filter_map(|name| Some(table.operation(name)?.whose(kernel)));
+    asked.find(|whose| *whose == Whose::Mach).unwrap_or(kernel.into())
 }
 
 /// Why a run may lack a row that Linux has, and what to do.

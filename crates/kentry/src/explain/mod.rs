@@ -24,7 +24,7 @@ use clap::{Args, ValueHint};
 use document::{Document, Outcome, Row};
 use std::path::PathBuf;
 use subject::{Meaning, Subject, meaning};
-use table::{Entry, Kernel, Table};
+use table::{Entry, Kernel, Table, Whose};
 
 /// Options of `explain`.
 #[derive(Debug, Clone, Args)]
@@ -164,14 +164,16 @@ fn without_run(command: &str) -> String {
 
 /// The command that measures an entry, where there is one.
 fn command(entry: &Entry) -> String {
-    let measure = if entry.kernels.contains(&Kernel::Linux) {
-        "kentry"
-    } else if entry.operations_on(Kernel::Lab).is_empty() {
-        "kentry lab --personality mach"
-    } else {
-        "kentry lab"
-    };
-    format!("{measure} --entry {}", entry.name)
+    format!("{} --entry {}", measuring(|whose| !entry.operations_of(whose).is_empty()), entry.name)
+}
+
+/// The command that measures the first rows of those that have it.
+fn measuring(has: impl Fn(Whose) -> bool) -> &'static str {
+    match Whose::ALL.into_iter().find(|whose| has(*whose)) {
+        Some(Whose::Linux) => "kentry",
+        Some(Whose::Mach) => "kentry lab --personality mach",
+        _ => "kentry lab",
+    }
 }
 
 /// Where the numbers come from.

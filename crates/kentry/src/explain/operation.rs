@@ -36,12 +36,7 @@ pub fn explain(table: &Table, operation: &Operation, document: Option<&Document>
 /// The command that measures it.
 fn command(table: &Table, name: &str) -> String {
     let has = |whose: Whose| table.rows(whose).any(|(_, operation)| operation.name == name);
-    let command = match Whose::ALL.into_iter().find(|whose| has(*whose)) {
-        Some(Whose::Linux) => "kentry",
-        Some(Whose::Mach) => "kentry lab --personality mach",
-        _ => "kentry lab",
-    };
-    format!("{command} --operation {name}")
+    format!("{} --operation {name}", super::measuring(has))
 }
 
 fn facts(operation: &Operation) -> Vec<String> {
