@@ -20,7 +20,7 @@ test: ## Every test, as CI runs them, in about 20 minutes, or STAGES="unit lab g
 	scripts/need.sh test
 	scripts/test.sh $(STAGES)
 
-quick: ## The inner loop, in about 4 minutes: formatter, clippy, tests without the lab and long simulations
+quick: ## The inner loop, in under 2 minutes: formatter, clippy, tests without the lab, guests and long simulations
 	scripts/need.sh build
 	scripts/test.sh quick
 

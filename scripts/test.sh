@@ -3,7 +3,7 @@
 #
 #	scripts/test.sh			every test
 #	scripts/test.sh STAGE...	these alone: unit, lab, guests, slow
-#	scripts/test.sh quick		those of the inner loop: without the lab, scripts, long simulations
+#	scripts/test.sh quick		those of the inner loop: without the lab, guests, scripts, long simulations
 #
 # A Rust test that lacks something here prints `skipped NAME: why` and returns; it counts as skipped, not as passed.
 set -uo pipefail
@@ -115,8 +115,7 @@ slow() {
 	beside "soak, one comparison" env COMPARISONS=1 RUNS=1 BUDGET=0.2 LIVE=0 bench/soak.sh
 }
 
-# The integration tests that crates have for themselves. These simulate for long:
-long=(levels)
+# The integration tests that crates have for themselves.
 of_crates() {
 	local test
 	for test in crates/*/tests/*.rs crates/*/tests/*/main.rs fuzz/tests/*.rs; do
@@ -124,31 +123,38 @@ of_crates() {
 	done | sort -u
 }
 
-# tests_of NAME...: those of each crate by itself, with these integration tests; those that only all crates together can have; examples.
-# The workspace is always named: for a part of it, cargo would compile dependencies again, with fewer features.
-tests_of() {
-	beside "tests across crates" cargo test --locked --workspace --no-fail-fast --test across
-	beside "tests of each crate" cargo test --locked --workspace --no-fail-fast --lib --bins "${@/#/--test=}"
-	beside "examples in documentation" cargo test --locked --workspace --no-fail-fast --doc
+# rust WHAT...: runs these of Rust's tests. The workspace is always named: for a part of it, cargo would compile dependencies again, with
+# fewer features.
+rust() {
+	cargo test --locked --workspace --no-fail-fast "$@"
 }
 
 unit() {
-	tests_of $(of_crates)
+	local tests
+	mapfile -t tests < <(of_crates)
+	beside "tests across crates" rust --test across
+	beside "tests of each crate" rust --lib --bins "${tests[@]/#/--test=}"
+	beside "examples in documentation" rust --doc
 }
 
 lab() {
-	beside "the lab" cargo test --locked --workspace --no-fail-fast --test lab
+	beside "the lab" rust --test lab
 }
 
-# Without the lab's tests, each of which boots an emulator; some of kentry's boot one too, where there is one. One step after the other:
-# tests that measure go on for longer where another one runs.
+# What the inner loop leaves out beside the lab, scripts and documentation: the tests of crates that simulate for long, and those across
+# crates that boot a Linux or kill a thousand processes.
+simulate=(levels truth turns)
+boot=(anatomy:: guest:: linux:: runs::a_process_that_is_killed_loses_no_run)
+
 quick() {
-	local tests lanes=1
-	mapfile -t tests < <(of_crates | grep -vxF "${long[@]/#/-e}")
+	local tests
+	mapfile -t tests < <(of_crates | grep -vxF "${simulate[@]/#/-e}")
+	tests=(--lib --bins "${tests[@]/#/--test=}")
 	step "format" cargo fmt --all --check
 	step "clippy" scripts/lint.sh clippy
-	step "tests, compiled" cargo test --locked --workspace --no-run --lib --bins --test across "${tests[@]/#/--test=}"
-	tests_of "${tests[@]}"
+	step "tests, compiled" rust --no-run --test across "${tests[@]}"
+	beside "tests across crates" rust --test across -- "${boot[@]/#/--skip=}"
+	beside "tests of each crate" rust "${tests[@]}"
 	reap_all
 }
 

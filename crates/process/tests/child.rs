@@ -295,7 +295,9 @@ fn become_user(users: [i64; 3]) -> bool {
 fn a_child_that_became_another_user_was_waited_for_without_end() {
     let (nobody, root) = (65534, 0);
     let tried = std::thread::spawn(move || {
-        let child = Child::start(&script("sleep 30", Isolation::Session), None, &limits(LONG)).unwrap();
+        // It outlives the test, whose standard error it must not have: a reader would wait for it.
+        let slept = script("exec sleep 30 2>/dev/null", Isolation::Session);
+        let child = Child::start(&slept, None, &limits(LONG)).unwrap();
         if !become_user([nobody, nobody, root]) {
             return None;
         }

@@ -383,7 +383,7 @@ fn own_time() -> std::time::Duration {
 /// With 8,000 rows `kentry show` took 17 s: each line looked at all rows.
 #[test]
 fn a_row_takes_as_long_as_one_of_few() {
-    const FEW: usize = 200;
+    const FEW: usize = 100;
     const TIMES: usize = 10;
     let first = |document: &Document| document.results.iter().find(|row| row.core_cycles.is_some()).cloned();
     let row = first(&sample::ordinary()).unwrap();
