@@ -50,6 +50,9 @@ pub use version::{Version, version};
 /// The text of `entries.toml` as it was when this crate was built.
 pub const SOURCE: &str = include_str!("../../../entries.toml");
 
+/// The same as JSON, by this crate's build script.
+const JSON: &str = include_str!(concat!(env!("OUT_DIR"), "/entries.json"));
+
 /// General registers in the order of the probe's register snapshots and of the `preserved` bit mask.
 pub const REGISTERS: [&str; 16] = [
     "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12", "r13", "r14",
@@ -402,8 +405,10 @@ pub struct Table {
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
-    // The build of the probes checks it and fails on an error. To check it again took most of the time of a start.
-    Table::read(SOURCE).unwrap_or_else(|error| panic!("{error}"))
+    // The build of the probes checks it and fails on an error. To check it again took most of the time of a start, and to parse it as
+    // TOML most of the rest.
+    let table: Table = serde_json::from_str(JSON).unwrap_or_else(|error| panic!("entries.toml: {error}"));
+    table.resolved().unwrap_or_else(|error| panic!("{error}"))
 });
 
 impl Table {
@@ -417,15 +422,14 @@ impl Table {
     /// # Errors
     /// [`Error::Syntax`] with line and column, or [`Error::Content`] naming the row that contradicts another.
     pub fn parse(text: &str) -> Result<Table, Error> {
-        let table = Table::read(text)?;
+        let table = toml::from_str::<Table>(text)?.resolved()?;
         table.check().map_err(Error::Content)?;
         Ok(table)
     }
 
-    fn read(text: &str) -> Result<Table, Error> {
-        let mut table: Table = toml::from_str(text)?;
-        table.resolve_sets().map_err(Error::Content)?;
-        Ok(table)
+    fn resolved(mut self) -> Result<Table, Error> {
+        self.resolve_sets().map_err(Error::Content)?;
+        Ok(self)
     }
 
     /// The entry of that name.
@@ -621,6 +625,11 @@ mod tests {
         let twice = SOURCE.replacen("signal = \"SIGILL\"", "idt = true\nsignal = \"SIGILL\"", 1);
         let refused = Table::parse(&twice).unwrap_err().to_string();
         assert!(refused.starts_with("entries.toml: entry ud: key \"idt\" says nothing"), "{refused}");
+    }
+
+    #[test]
+    fn the_table_that_is_built_in_is_that_of_the_file() {
+        assert_eq!(format!("{:?}", Table::get()), format!("{:?}", Table::parse(SOURCE).unwrap()));
     }
 
     #[test]
