@@ -3,7 +3,8 @@
 #
 #	bench/message.sh [--bochs] [ENTRY...]	of syscall-x86_64 and lcall7-i386, or these entries; --bochs: in Bochs, which has PCID
 #
-# Each line names the rows that it is of. The first three add up to the whole; those behind it are what a message with more costs besides.
+# Each line names the rows that it is of. The first three add up to the whole; behind it is what the switches of address spaces are of it, and
+# what a message with more costs besides.
 # An emulator counts instructions, and each turn of a `rep movs` as one: such counts rank no cost.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -44,7 +45,8 @@ table() {
 			if (which == 2) return 2 * (own(set) - null(set))
 			if (which == 3) return rpc("", set) - 2 * own(set)
 			if (which == 4) return rpc("", set)
-			if (which == 5) return (rpc("-4096", set) - rpc("-1024", set)) / 3
+			if (which == 5) return rpc("", set) - rpc("-thread", set)
+			if (which == 6) return (rpc("-4096", set) - rpc("-1024", set)) / 3
 			return rpc("-right", set) - rpc("", set)
 		}
 		{ gsub(/"[^"]*"/, "") }
@@ -64,19 +66,20 @@ table() {
 			what[2] = "a header sent and received, twice | 2 (`mach_msg-send-receive` − `mach_msg-null`)"
 			what[3] = "all else: the other task, two switches, the right to answer | `mach_msg-rpc` − 2 `mach_msg-send-receive`"
 			what[4] = "**the whole** | `mach_msg-rpc`"
-			what[5] = "each 1024 bytes more, there and back | (`mach_msg-rpc-4096` − `mach_msg-rpc-1024`) / 3"
-			what[6] = "a right, there and back | `mach_msg-rpc-right` − `mach_msg-rpc`"
+			what[5] = "of it two switches of address spaces | `mach_msg-rpc` − `mach_msg-rpc-thread`"
+			what[6] = "each 1024 bytes more, there and back | (`mach_msg-rpc-4096` − `mach_msg-rpc-1024`) / 3"
+			what[7] = "a right, there and back | `mach_msg-rpc-right` − `mach_msg-rpc`"
 			head = "| part | of these rows |"
 			rule = "|---|---|"
 			for (i = 1; i <= count; i++) { head = head " " sets[i] " |"; rule = rule "---:|" }
 			if (!count) value("mach_msg-null", "any")
-			for (which = 1; which <= 6; which++) {
+			for (which = 1; which <= 7; which++) {
 				line[which] = "| " what[which] " |"
 				for (i = 1; i <= count; i++)
-					line[which] = line[which] sprintf(which == 5 ? " %.1f |" : " %d |", part(which, sets[i]))
+					line[which] = line[which] sprintf(which == 6 ? " %.1f |" : " %d |", part(which, sets[i]))
 			}
 			print head "\n" rule
-			for (which = 1; which <= 6; which++) print line[which]
+			for (which = 1; which <= 7; which++) print line[which]
 		}' "$folder/csv"
 }
 

@@ -20,6 +20,10 @@
 #define TRAP_VM_MAP	    64
 #define TRAP_PORT_ALLOCATE  72
 #define TRAP_PORT_INSERT    74
+#define ID_THREAD_SET_STATE 2018
+#define ID_THREAD_CREATE    2061
+#define ID_THREAD_RESUME    2063
+#define THREAD_STATE	    1u /* i386_THREAD_STATE */
 #define RIGHT_RECEIVE	    1
 #define MOVE_RECEIVE	    16u
 #define MOVE_SEND	    17u /* also how a send right is described that was received */
@@ -73,7 +77,12 @@ _Static_assert(offsetof(struct message, words) == HEADER_BYTES + sizeof(item), "
 struct header mach_header;
 struct message mach_message;
 
-static int has_server;
+static int has_server; /* that is to be told when there are no more requests */
+
+/* A server has its message and its invocation for itself: it may be a thread of its client's task. */
+static struct message served;
+#define SERVERS_INVOCATION 1
+_Static_assert(MOST_CALLS > SERVERS_INVOCATION, "one beside the client's");
 
 #define TRAP(number, ...) ((uint32_t)mach_trap(-(number), (const unsigned long[MACH_ARGUMENTS]){__VA_ARGS__}))
 
@@ -108,14 +117,15 @@ static uint32_t message_bytes(const struct operation *operation)
 }
 
 /* A trap that sends, receives or both. */
-static void give_message(const struct operation *operation, uint32_t option, uint32_t from)
+static void give_message(struct invocation *to, struct message *message, const struct operation *operation,
+			 uint32_t option, uint32_t from)
 {
 	const uint32_t bytes = message_bytes(operation);
 	const unsigned long arguments[INVOCATION_ARGUMENTS] = {
-	    (unsigned long)&mach_message, option, bytes, bytes, from, 0, 0};
+	    (unsigned long)message, option, bytes, bytes, from, 0, 0};
 
 	for (unsigned i = 0; i < INVOCATION_ARGUMENTS; i++)
-		invocations[0].args[i] = arguments[i];
+		to->args[i] = arguments[i];
 }
 
 static void prepare_own_port(const struct operation *operation)
@@ -125,7 +135,7 @@ static void prepare_own_port(const struct operation *operation)
 
 	mach_header = (struct header){
 	    .bits = BITS(MAKE_SEND, 0), .size = HEADER_BYTES, .remote = port, .id = ID_REQUEST};
-	give_message(operation, SEND_MSG | RCV_MSG, port);
+	give_message(&invocations[0], &mach_message, operation, SEND_MSG | RCV_MSG, port);
 }
 
 /* The right that goes to the server and back, and how often the server has marked the words, when last it was looked. */
@@ -151,17 +161,107 @@ static void prepare_content(const struct operation *operation, uint32_t self)
 	}
 }
 
-/* The server gets the right to receive, and this task keeps one to send. */
-static void prepare_server(const struct operation *operation)
+static _Noreturn void serve_port(const struct request *request, uint32_t port);
+
+/* i386_thread_state (mach/machine/thread_status.h), of which only these two are not 0. */
+struct thread_state {
+#ifdef __x86_64__
+	uint64_t others[16], pc, cs, flags, user_sp, ss;
+#else
+	uint32_t others[12], pc, cs, flags, user_sp, ss;
+#endif
+};
+_Static_assert(sizeof(struct thread_state) == (sizeof(long) == 8 ? 168 : 68), "i386_THREAD_STATE_COUNT");
+
+#define DEVICE_NAME 128
+
+struct word_item {
+	item type;
+	unsigned long value;
+};
+
+/* A request to the kernel's server, and its answer: the code, and behind it a name. */
+static union {
+	struct header header;
+	struct {
+		struct header header;
+		struct word_item mode;
+#ifdef __x86_64__
+		item name_type;
+#else
+		item name_type[3]; /* a short description has no room for so many bits */
+#endif
+		char name[DEVICE_NAME];
+	} open;
+	struct {
+		struct header header;
+		struct word_item flavor;
+		item state_type;
+		struct thread_state state;
+	} state;
+	struct {
+		struct header header;
+		struct word_item protection, offset, bytes, no_cache;
+	} map;
+	struct {
+		struct header header;
+		struct word_item code, name;
+	} answer;
+} asked;
+
+#define STATE_REQUEST_BYTES (offsetof(__typeof__(asked.state), state) + sizeof(struct thread_state))
+
+static uint32_t ask(uint32_t to, uint32_t id, unsigned long bytes, uint32_t replies)
 {
-	const uint32_t self = need_self();
+	asked.header = (struct header){
+	    .bits = BITS(COPY_SEND, MAKE_SEND_ONCE), .remote = to, .local = replies, .id = id};
+	need(TRAP(TRAP_MACH_MSG, (unsigned long)&asked, SEND_MSG | RCV_MSG, bytes, sizeof(asked), replies));
+	need((uint32_t)asked.answer.code.value);
+	return (uint32_t)asked.answer.name.value;
+}
+
+/* The server's thread, of the same task: what it serves, its port, its stack. */
+#define STACK_BYTES 16384
+static const struct request *thread_serves;
+static uint32_t thread_port;
+static uint8_t thread_stack[STACK_BYTES] __attribute__((aligned(16)));
+
+static _Noreturn void thread_begins(void)
+{
+	serve_port(thread_serves, thread_port);
+}
+
+/* It begins as a function that was called: its return address would be at the stack's pointer. */
+static void start_thread(const struct request *request, uint32_t self, uint32_t port, uint32_t replies)
+{
+	const uint32_t thread = ask(self, ID_THREAD_CREATE, HEADER_BYTES, replies);
+
+	thread_serves = request;
+	thread_port = port;
+	asked.state.flavor = (struct word_item){ITEM(ITEM_INTEGER_32, 32, 1), THREAD_STATE};
+	asked.state.state_type = ITEM(ITEM_INTEGER_32, 32, sizeof(asked.state.state) / 4);
+	asked.state.state = (struct thread_state){
+	    .pc = (unsigned long)thread_begins,
+	    .user_sp = (unsigned long)&thread_stack[STACK_BYTES] - sizeof(long),
+	};
+	(void)ask(thread, ID_THREAD_SET_STATE, STATE_REQUEST_BYTES, replies);
+	(void)ask(thread, ID_THREAD_RESUME, HEADER_BYTES, replies);
+}
+
+/* A server in another task gets the right to receive, and this task keeps one to send. */
+static void prepare_server(const struct request *request)
+{
+	const struct operation *operation = request->operation;
+	const uint32_t self = need_self(), replies = TRAP(TRAP_REPLY_PORT, 0);
 	uint32_t port = 0;
 
 	need(TRAP(TRAP_PORT_ALLOCATE, self, RIGHT_RECEIVE, (unsigned long)&port));
 	need(TRAP(TRAP_PORT_INSERT, self, port, port, MAKE_SEND));
-	need(TRAP(TRAP_PORT_INSERT, SERVER_TASK, SERVED, port, MOVE_RECEIVE));
-	has_server = 1;
-	const uint32_t replies = TRAP(TRAP_REPLY_PORT, 0);
+	if (operation->is_thread)
+		start_thread(request, self, port, replies);
+	else
+		need(TRAP(TRAP_PORT_INSERT, SERVER_TASK, SERVED, port, MOVE_RECEIVE));
+	has_server = !operation->is_thread;
 	mach_header =
 	    (struct header){.bits = BITS(COPY_SEND, MAKE_SEND_ONCE) | (operation->has_right ? COMPLEX : 0),
 			    .size = message_bytes(operation),
@@ -169,13 +269,13 @@ static void prepare_server(const struct operation *operation)
 			    .local = replies,
 			    .id = ID_REQUEST};
 	prepare_content(operation, self);
-	give_message(operation, SEND_MSG | RCV_MSG, replies);
+	give_message(&invocations[0], &mach_message, operation, SEND_MSG | RCV_MSG, replies);
 }
 
 void mach_prepare(const struct request *request)
 {
 	if (request->operation->has_server)
-		prepare_server(request->operation);
+		prepare_server(request);
 	else
 		prepare_own_port(request->operation);
 }
@@ -237,19 +337,19 @@ static inline __attribute__((always_inline)) uint32_t answer_all(const struct re
 {
 	uint32_t wrong = 0;
 
-	while (!wrong && mach_message.header.id != ID_END) {
-		const uint32_t reply = mach_message.header.id + REPLY_IS;
+	while (!wrong && served.header.id != ID_END) {
+		const uint32_t reply = served.header.id + REPLY_IS;
 
-		mach_message.header.bits = reply_bits;
-		mach_message.header.local = 0;
-		mach_message.header.id = reply;
+		served.header.bits = reply_bits;
+		served.header.local = 0;
+		served.header.id = reply;
 		if (last) {
-			mach_message.words[0]++;
+			served.words[0]++;
 			(*last)++;
 		}
-		request->routines->loop(0, 1);
+		request->serve();
 		/* Nothing was received where nothing could be sent. */
-		wrong = mach_message.header.id == reply;
+		wrong = served.header.id == reply;
 	}
 	return wrong;
 }
@@ -261,25 +361,32 @@ static uint32_t answer_by_kind(const struct request *request)
 	if (operation->has_right)
 		return answer_all(request, BITS(MOVE_SEND_ONCE, 0) | COMPLEX, 0);
 	if (operation->bytes)
-		return answer_all(request, BITS(MOVE_SEND_ONCE, 0),
-				  &mach_message.words[operation->bytes / 4 - 1]);
+		return answer_all(request, BITS(MOVE_SEND_ONCE, 0), &served.words[operation->bytes / 4 - 1]);
 	return answer_all(request, BITS(MOVE_SEND_ONCE, 0), 0);
 }
 
-_Noreturn void mach_serve(const struct request *request)
+/* Answers what comes to a port. Ends only with an error, or when it is told. */
+static _Noreturn void serve_port(const struct request *request, uint32_t port)
 {
+	struct invocation *const own = &invocations[SERVERS_INVOCATION];
 	const uint32_t bytes = message_bytes(request->operation);
-	uint32_t wrong = TRAP(TRAP_MACH_MSG, (unsigned long)&mach_message, RCV_MSG, 0, bytes, SERVED);
+	uint32_t wrong = TRAP(TRAP_MACH_MSG, (unsigned long)&served, RCV_MSG, 0, bytes, port);
 
-	invocations[0].number = request->operation->number_x86_64;
-	give_message(request->operation, SEND_MSG | RCV_MSG, SERVED);
+	own->number = request->operation->number_x86_64;
+	own->target = invocations[0].target;
+	give_message(own, &served, request->operation, SEND_MSG | RCV_MSG, port);
 	if (!wrong)
 		wrong = answer_by_kind(request);
 	for (;;)
 		system_call(NR_EXIT_GROUP, (long)wrong, 0, 0, 0, 0, 0);
 }
 
-/* Who waits for a message that nobody sends ends the program. */
+_Noreturn void mach_serve(const struct request *request)
+{
+	serve_port(request, SERVED);
+}
+
+/* Who waits for a message that nobody sends ends the program. A thread ends with its task. */
 void mach_end_server(void)
 {
 	if (!has_server)
@@ -313,45 +420,6 @@ static long read_mapped_time(long *to)
 	to[0] = seconds;
 	to[1] = microseconds;
 	return 0;
-}
-
-#define DEVICE_NAME 128
-
-struct word_item {
-	item type;
-	unsigned long value;
-};
-
-/* A request to the kernel's server, and its answer: the code, and behind it a name. */
-static union {
-	struct header header;
-	struct {
-		struct header header;
-		struct word_item mode;
-#ifdef __x86_64__
-		item name_type;
-#else
-		item name_type[3]; /* a short description has no room for so many bits */
-#endif
-		char name[DEVICE_NAME];
-	} open;
-	struct {
-		struct header header;
-		struct word_item protection, offset, bytes, no_cache;
-	} map;
-	struct {
-		struct header header;
-		struct word_item code, name;
-	} answer;
-} asked;
-
-static uint32_t ask(uint32_t to, uint32_t id, unsigned long bytes, uint32_t replies)
-{
-	asked.header = (struct header){
-	    .bits = BITS(COPY_SEND, MAKE_SEND_ONCE), .remote = to, .local = replies, .id = id};
-	need(TRAP(TRAP_MACH_MSG, (unsigned long)&asked, SEND_MSG | RCV_MSG, bytes, sizeof(asked), replies));
-	need((uint32_t)asked.answer.code.value);
-	return (uint32_t)asked.answer.name.value;
 }
 
 static uint32_t open_device(const char *name, uint32_t replies)

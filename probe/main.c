@@ -37,6 +37,14 @@ ROUTINES(ROW)
 static const struct routines routines[] = {ROUTINES(ROW)};
 #undef ROW
 
+#define ROW(id_, symbol_) void symbol_##_serve(void);
+SERVERS(ROW)
+#undef ROW
+
+#define ROW(id_, symbol_) {id_, symbol_##_serve},
+static const struct server servers[] = {SERVERS(ROW){0}}; /* ends with an entry that there is not */
+#undef ROW
+
 #define ROW(id_, symbol_, uses_) void symbol_##_several(struct sample *, unsigned long);
 SEVERAL(ROW)
 #undef ROW
@@ -45,8 +53,9 @@ SEVERAL(ROW)
 static const struct several several[] = {SEVERAL(ROW){0}}; /* ends with an entry that there is not */
 #undef ROW
 
-#define ROW(id_, x86_64_, i386_, function_, clock_, offset_, calls_, form_, server_, bytes_, right_)         \
-	{id_, x86_64_, i386_, function_, clock_, offset_, calls_, form_, server_, bytes_, right_},
+#define ROW(id_, x86_64_, i386_, function_, clock_, offset_, calls_, form_, server_, thread_, bytes_,        \
+	    right_)                                                                                          \
+	{id_, x86_64_, i386_, function_, clock_, offset_, calls_, form_, server_, thread_, bytes_, right_},
 static const struct operation operations[] = {OPERATIONS(ROW)};
 #undef ROW
 
@@ -93,6 +102,14 @@ static const struct routines *routines_of(unsigned long entry, unsigned calls, u
 	return 0;
 }
 
+static void (*serve_by(unsigned long entry))(void)
+{
+	for (const struct server *by = servers; by->entry; by++)
+		if (by->entry == entry)
+			return by->serve;
+	return 0;
+}
+
 /* What every request but that of a description has. */
 static void parse_names(struct request *request, char **argv)
 {
@@ -117,6 +134,7 @@ static void parse_names(struct request *request, char **argv)
 	/* The entry serves no operation of so many calls, or no trap. */
 	if (!request->routines)
 		refuse_request(REQUEST_OPERATION);
+	request->serve = serve_by(entry);
 }
 
 static void parse_row(struct request *request, char **argv)
@@ -130,8 +148,7 @@ static void parse_row(struct request *request, char **argv)
 static _Noreturn void serve(struct request *request, char **argv)
 {
 	parse_names(request, argv);
-	request->routines = routines_of(request->entry->id, 1, FORM_TRAP);
-	if (!request->routines)
+	if (!request->serve)
 		refuse_request(REQUEST_ENTRY);
 	request->serves = 1;
 	target_prepare(request);

@@ -86,6 +86,12 @@ struct routines {
 	void (*checked)(void);
 };
 
+/* The code by which a server makes its traps. */
+struct server {
+	uint16_t entry;
+	void (*serve)(void);
+};
+
 /* The code that takes samples of several uses of an entry. */
 struct several {
 	uint16_t entry;
@@ -102,8 +108,8 @@ struct operation {
 	uint32_t clock; /* that clock_gettime is asked for; NO_CLOCK if it is not */
 	uint32_t page_offset;
 	unsigned calls, form; /* FORM_* */
-	/* Of a message: whether a server answers it, how many bytes of data it has, and whether it has a right. */
-	unsigned has_server, bytes, has_right;
+	/* Of a message: whether a server answers it, whether that is a thread, how many bytes of data it has, and whether it has a right. */
+	unsigned has_server, is_thread, bytes, has_right;
 };
 
 /* One of several calls of an operation. */
@@ -122,7 +128,8 @@ struct request {
 	unsigned long pages, lines;					 /* the footprint */
 	unsigned long uses;						 /* of the entry in a sample */
 	unsigned long calls, repetitions, clock;
-	int serves; /* it answers another probe's messages */
+	void (*serve)(void); /* of an operation that has a server */
+	int serves;	     /* it answers another probe's messages */
 };
 
 static inline int has_footprint(const struct request *request)

@@ -139,7 +139,9 @@ fn the_parts_of_a_message_add_up_and_isolation_is_in_entering_alone() {
             "{}",
             text(&made.stderr)
         );
-        let [traps, headers, other, whole, bytes, right] = pairs(&table)[..] else { panic!("{table}") };
+        let [traps, headers, other, whole, spaces, bytes, right] = pairs(&table)[..] else {
+            panic!("{table}")
+        };
         let words =
             "lab --no-save --accel tcg --personality mach --set pti=off --set pti=on -o mach_msg-rpc -e";
         let measured = here(&words.split(' ').chain([entry]).collect::<Vec<_>>());
@@ -148,13 +150,14 @@ fn the_parts_of_a_message_add_up_and_isolation_is_in_entering_alone() {
             assert_eq!(traps[at] + headers[at] + other[at], whole[at], "{table}");
         }
         assert!(traps[1] > traps[0], "{table}");
-        for same in [headers, other, bytes, right] {
+        assert!(spaces[0] < other[0], "{table}");
+        for same in [headers, other, spaces, bytes, right] {
             assert!(same[0] == same[1] && same[0] > 0.0, "{table}");
         }
     }
     // What was not measured is no 0.
     let lacking = message("trapgate-x86_64");
-    let why = "message.sh: no count of mach_msg-rpc-4096 by trapgate-x86_64 with pti=off\n";
+    let why = "message.sh: no count of mach_msg-rpc-thread by trapgate-x86_64 with pti=off\n";
     assert_eq!((lacking.status.code(), text(&lacking.stderr).as_str()), (Some(1), why));
 }
 
@@ -168,6 +171,9 @@ fn rows_of_gnu_mach_are_measured_where_they_are_asked_for() {
     // The server stands before its client, and both behind the personality.
     assert!(place("set personality=mach") < place("beside probe32 5 13 27"), "{rpc}");
     assert_eq!(place("beside probe32 5 13 27") + 1, place("run probe32 1 13 27 "), "{rpc}");
+    let thread =
+        plan(&["--personality", "mach", "--entry", "lcall7-i386", "--operation", "mach_msg-rpc-thread"]);
+    assert!(thread.contains("\nrun probe32 1 13 33 ") && !thread.contains("beside"), "{thread}");
     let gate = plan(&["--personality", "mach", "--entry", "trapgate-i386", "--operation", "mach_print"]);
     assert!(gate.contains("\nset gate=trap personality=mach\n") && !gate.contains("beside"), "{gate}");
 

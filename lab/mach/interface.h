@@ -1,6 +1,6 @@
 /*
  * The numbers of GNU Mach's interface (1.8+git20261028), as its programs have them: facts of mach/message.h, mach/port.h,
- * mach/kern_return.h, mach/notify.h, mach/mig_errors.h, device/device_types.h. docs/mach.md says what the lab has of it.
+ * mach/kern_return.h, mach/thread_status.h, mach/notify.h, mach/mig_errors.h, device/device_types.h. docs/mach.md says what the lab has of it.
  */
 #pragma once
 
@@ -101,6 +101,7 @@
 #define KERN_PROTECTION_FAILURE 2u
 #define KERN_NO_SPACE		3u
 #define KERN_INVALID_ARGUMENT	4u
+#define KERN_FAILURE		5u
 #define KERN_RESOURCE_SHORTAGE	6u
 #define KERN_NAME_EXISTS	13u
 #define KERN_INVALID_NAME	15u
@@ -129,13 +130,20 @@
 
 #define SWITCH_OPTION_WAIT 2u
 
+#define FLAVOR_THREAD_STATE 1u /* i386_THREAD_STATE */
+#define MOST_STATE_NUMBERS  1024u
+
 /* Ids of requests; a reply's is so much more. */
 #define REPLY_IS	      100u
 #define ID_TASK_CREATE	      2007
 #define ID_TASK_TERMINATE     2008
+#define ID_THREAD_TERMINATE   2016
+#define ID_THREAD_SET_STATE   2018
 #define ID_VM_ALLOCATE	      2021
 #define ID_VM_DEALLOCATE      2023
 #define ID_TASK_GET_PORT      2058
+#define ID_THREAD_CREATE      2061
+#define ID_THREAD_RESUME      2063
 #define ID_VM_MAP	      2089
 #define ID_HOST_GET_TIME      2634
 #define ID_HOST_REBOOT	      2635

@@ -200,3 +200,9 @@ void port_dies(struct port *port)
 	}
 	are_dying = 0;
 }
+
+void port_ends(struct port *port)
+{
+	port_dies(port);
+	port_forget(port);
+}

@@ -8,7 +8,7 @@
 
 /*
  * Items: i INTEGER_32, b BOOLEAN, n PORT_NAME, w a word of the task's width, s a name of 128 characters, p a send right, r a right of any
- * type, o a send-once right; in replies also t seconds and microseconds, T seconds and nanoseconds, S a port's state in nine numbers.
+ * type, o a send-once right, v numbers of 32 bits, as many as the description says, which come last; in replies also t seconds and microseconds, T seconds and nanoseconds, S a port's state in nine numbers.
  */
 static const struct routine {
 	uint32_t id;
@@ -21,7 +21,8 @@ static const struct routine {
     {ID_PORT_TYPE, "n", "i"},	      {ID_PORT_ALLOCATE_NAME, "in", ""}, {ID_PORT_ALLOCATE, "i", "n"},
     {ID_PORT_DESTROY, "n", ""},	      {ID_PORT_DEALLOCATE, "n", ""},	 {ID_PORT_GET_REFS, "ni", "i"},
     {ID_PORT_MOD_REFS, "nii", ""},    {ID_PORT_SET_LIMIT, "ni", ""},	 {ID_PORT_NOTIFICATION, "niio", "o"},
-    {ID_PORT_INSERT_RIGHT, "nr", ""}, {ID_PORT_STATUS, "n", "S"},
+    {ID_PORT_INSERT_RIGHT, "nr", ""}, {ID_PORT_STATUS, "n", "S"},	 {ID_THREAD_TERMINATE, "", ""},
+    {ID_THREAD_SET_STATE, "iv", ""},  {ID_THREAD_CREATE, "", "p"},	 {ID_THREAD_RESUME, "", ""},
 };
 
 /* A value that is described: how many elements of how many bits, of what type. */
@@ -75,6 +76,8 @@ static uint32_t bytes_of(char item, unsigned width)
 
 	if (item == 's')
 		return (width == 64 ? sizeof(string_64) : sizeof(string_32)) + STRING_BYTES;
+	if (item == 'v')
+		return word; /* with nothing in it */
 	return word + (uint32_t)align_up(form.bits / 8 * form.number, word);
 }
 
@@ -117,6 +120,21 @@ static int take_string(struct request *request, const uint8_t *at, unsigned widt
 	return !__builtin_memcmp(at, wanted, bytes);
 }
 
+/* Numbers to the end of the message, and whether their description says so; the bytes of the last word may be more. */
+static int take_array(struct request *request, const uint8_t *at, uint64_t bytes, unsigned width)
+{
+	const unsigned word = width / 8;
+	uint64_t described = 0;
+
+	__builtin_memcpy(&described, at, word);
+	const uint32_t count = (uint32_t)(width == 64 ? described >> 32 : described >> 16 & 0xfff);
+	request->array = at + word;
+	request->array_count = count;
+	return count <= MOST_STATE_NUMBERS &&
+	       described == description((struct form){ITEM_INTEGER_32, 32, count}, width) &&
+	       bytes == word + align_up(count * sizeof(uint32_t), word);
+}
+
 /* A value, and whether its description is as it must be. */
 static int take_item(struct request *request, unsigned place, char item, const uint8_t *at, unsigned width)
 {
@@ -141,11 +159,16 @@ static int take_items(struct request *request, const struct routine *routine, co
 {
 	const uint8_t *at = message->bytes + header_bytes(message->width);
 	const unsigned width = message->width;
+	const uint32_t least = header_bytes(width) + size_of(routine->in, width);
+	const int has_array = routine->in[0] && routine->in[__builtin_strlen(routine->in) - 1] == 'v';
 
-	if (message->size != header_bytes(width) + size_of(routine->in, width) ||
+	if ((has_array ? message->size < least : message->size != least) ||
 	    has_rights(routine->in) != ((message->bits & BITS_COMPLEX) != 0))
 		return 0;
 	for (unsigned place = 0; routine->in[place]; place++) {
+		const uint64_t left = message->size - (uint64_t)(at - message->bytes);
+		if (routine->in[place] == 'v')
+			return take_array(request, at, left, width);
 		if (!take_item(request, place, routine->in[place], at, width))
 			return 0;
 		at += bytes_of(routine->in[place], width);
@@ -251,4 +274,6 @@ void server_serve(struct message *message)
 	send_reply(reply, answer_to);
 	if (request.ends_sender)
 		task_terminate(request.sender);
+	if (request.ends_thread)
+		thread_terminate(current);
 }

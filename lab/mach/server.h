@@ -14,11 +14,14 @@ struct request {
 	    in[MOST_ITEMS]; /* numbers; of a right the port's, which is 0 once the routine has taken it */
 	unsigned types[MOST_ITEMS]; /* of rights */
 	const uint8_t *string;
+	const uint8_t *array; /* of numbers of 32 bits */
+	uint32_t array_count;
 	/* The answer: one item, as the routine's row says. */
 	uint64_t out[MOST_OUT];
 	struct right right;
 	struct task *sender;
-	int ends_sender; /* when it has been answered */
+	int ends_sender; /* its task, when it has been answered; */
+	int ends_thread; /* or its thread */
 };
 
 /* server_port.c, server_machine.c: KERN_* and the like, each by the id of mach/interface.h; MIG_BAD_ID when it is none of theirs. */

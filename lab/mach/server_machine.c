@@ -1,6 +1,7 @@
-/* Requests to tasks about their memory, to the host, and to devices. */
+/* Requests to tasks about their memory and threads, to threads, to the host, and to devices. */
 #include "mach/server.h"
 #include "time/clock.h"
+#include "user/thread.h"
 #include "user/user.h"
 
 static uint32_t create(struct task *parent, struct request *request)
@@ -56,6 +57,34 @@ static uint32_t terminate(struct task *task, struct request *request)
 	return KERN_SUCCESS;
 }
 
+static uint32_t create_thread(struct task *task, struct request *request)
+{
+	struct thread *made;
+	const uint32_t result = task_thread_create(task, &made);
+
+	if (!result)
+		request->right = port_make_send(made->mach.self);
+	return result;
+}
+
+static uint32_t serve_thread(uint32_t id, struct request *request)
+{
+	struct thread *const thread = thread_of_port(request->to);
+
+	if (!thread)
+		return KERN_INVALID_ARGUMENT;
+	if (id == ID_THREAD_SET_STATE)
+		return thread_set_state(thread, (uint32_t)request->in[0], request->array,
+					request->array_count);
+	if (id == ID_THREAD_RESUME)
+		return thread_resume(thread);
+	if (thread == current)
+		request->ends_thread = 1;
+	else
+		thread_terminate(thread);
+	return KERN_SUCCESS;
+}
+
 static uint32_t serve_task(uint32_t id, struct request *request)
 {
 	struct task *const task = task_of_port(request->to);
@@ -68,6 +97,8 @@ static uint32_t serve_task(uint32_t id, struct request *request)
 		return create(task, request);
 	case ID_TASK_TERMINATE:
 		return terminate(task, request);
+	case ID_THREAD_CREATE:
+		return create_thread(task, request);
 	case ID_TASK_GET_PORT:
 		return get_special(task, request);
 	case ID_VM_ALLOCATE:
@@ -153,6 +184,10 @@ uint32_t serve_machine(uint32_t id, struct request *request)
 	case ID_DEVICE_CLOSE:
 	case ID_DEVICE_MAP:
 		return serve_device(id, request);
+	case ID_THREAD_TERMINATE:
+	case ID_THREAD_SET_STATE:
+	case ID_THREAD_RESUME:
+		return serve_thread(id, request);
 	default:
 		return serve_task(id, request);
 	}

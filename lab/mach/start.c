@@ -16,7 +16,10 @@ static void give(struct task *task, struct port *port)
 
 int mach_begin(struct thread *thread)
 {
-	return task_new(thread->space, (unsigned)thread->bits, thread, 0) != 0;
+	thread->mach.task = task_new(thread->space, (unsigned)thread->bits, 0);
+	if (thread->mach.task)
+		thread->mach.self = port_new(OBJECT_THREAD, thread_number(thread), 0);
+	return thread->mach.self != 0;
 }
 
 void mach_begin_first(struct thread *first)

@@ -2,6 +2,7 @@
 #pragma once
 
 struct thread;
+struct address_space;
 
 /* start.c */
 int mach_begin(struct thread *thread);	     /* of a program that is loaded; 0 when there is no memory */
@@ -9,6 +10,7 @@ void mach_begin_first(struct thread *first); /* of the one that begins, when all
 const char *mach_argument(const char *word); /* what a word of a boot script stands for */
 
 /* task.c */
+int task_has_space(const struct address_space *of); /* one that lives */
 void mach_program_ends(struct thread *thread);
 void tasks_reset(void); /* no program is alive */
 

@@ -49,7 +49,7 @@ static struct task *unused(void)
 	return 0;
 }
 
-struct task *task_new(struct address_space *of, unsigned width, struct thread *thread, struct task *charged)
+struct task *task_new(struct address_space *of, unsigned width, struct task *charged)
 {
 	make_machine();
 	struct task *const task = unused();
@@ -59,15 +59,10 @@ struct task *task_new(struct address_space *of, unsigned width, struct thread *t
 	task->is_used = task->is_alive = 1;
 	task->width = width;
 	task->space = of;
-	task->thread = thread;
 	task->self = self;
 	task->ports = 0;
 	__builtin_memset(task->messages, 0, sizeof(task->messages));
 	names_reset(&task->names);
-	if (thread) {
-		thread->mach.task = task;
-		thread->mach.self = port_new(OBJECT_THREAD, (uint32_t)(task - tasks), 0);
-	}
 	return task;
 }
 
@@ -104,22 +99,24 @@ struct port *port_of_devices(void)
 	return devices;
 }
 
-static void port_ends(struct port *port)
-{
-	port_dies(port);
-	port_forget(port);
-}
-
 void task_dies(struct task *task)
 {
 	if (!task->is_alive)
 		return;
+	task_threads(task, thread_stops);
 	rights_end(task);
 	task->is_alive = 0;
 	port_ends(task->self);
-	if (task->thread)
-		port_ends(task->thread->mach.self);
+	task_threads(task, thread_is_gone);
 	task->space = 0;
+}
+
+int task_has_space(const struct address_space *of)
+{
+	for (unsigned i = 0; i < MOST_TASKS; i++)
+		if (tasks[i].is_used && tasks[i].space == of)
+			return 1;
+	return 0;
 }
 
 uint32_t task_create(struct task *parent, int inherits, struct task **made)
@@ -130,7 +127,7 @@ uint32_t task_create(struct task *parent, int inherits, struct task **made)
 
 	if (!of)
 		return KERN_RESOURCE_SHORTAGE;
-	*made = task_new(of, parent->width, 0, current->mach.task);
+	*made = task_new(of, parent->width, current->mach.task);
 	if (*made)
 		return KERN_SUCCESS;
 	space_end(of);
@@ -140,18 +137,9 @@ uint32_t task_create(struct task *parent, int inherits, struct task **made)
 uint32_t task_terminate(struct task *task)
 {
 	struct address_space *const of = task->space;
-	struct thread *const thread = task->thread;
 
-	if (thread == current)
+	if (task == current->mach.task)
 		program_ends((struct end){LAB_END_EXITED, {0}});
-	if (thread) {
-		struct message *const unsent = thread->mach.message;
-		thread->mach.message = 0;
-		thread->mach.waits = 0;
-		thread->is_runnable = 0;
-		if (unsent)
-			message_destroy(unsent, 0);
-	}
 	task_dies(task);
 	space_end(of);
 	return KERN_SUCCESS;

@@ -1,4 +1,4 @@
-/* Tasks: an address space and names; and their threads, of which each task has one, or none if another task has made it. */
+/* Tasks: an address space and names; and their threads, of which a program's task has one when it begins, and one that a task has made none. */
 #pragma once
 
 #include "mach/message.h"
@@ -10,7 +10,6 @@ struct task {
 	int is_used, is_alive;
 	unsigned width;		     /* of its programs: 32 or 64 */
 	struct address_space *space; /* null when it has ended */
-	struct thread *thread;	     /* null: it has none */
 	struct port *self;
 	struct name_space names;
 	unsigned ports, messages[MESSAGE_KINDS]; /* that are charged to it */
@@ -18,10 +17,10 @@ struct task {
 
 /* task.c */
 /* null when there is none left. Its port is charged to the task that has asked for it, if one has. */
-struct task *task_new(struct address_space *of, unsigned width, struct thread *thread, struct task *charged);
+struct task *task_new(struct address_space *of, unsigned width, struct task *charged);
 struct task *task_by_number(uint32_t number);
 uint32_t task_number(const struct task *task);
-/* Its rights, and its port; the address space is the caller's to end. */
+/* With its threads, rights and port; the address space is the caller's to end. */
 void task_dies(struct task *task);
 uint32_t task_create(struct task *parent, int inherits, struct task **made); /* KERN_* */
 uint32_t task_terminate(struct task *task);
@@ -31,7 +30,19 @@ struct task *task_of_port(const struct port *port);
 struct port *port_of_host(int is_private);
 struct port *port_of_devices(void);
 
+/* thread.c: threads as requests name them; KERN_* */
+struct thread *thread_of_port(const struct port *port);		      /* null unless it lives */
+uint32_t task_thread_create(struct task *task, struct thread **made); /* it begins by thread_resume */
+/* So many numbers of 32 bits. Before it has begun. */
+uint32_t thread_set_state(struct thread *thread, uint32_t flavor, const uint8_t *bytes, uint32_t numbers);
+uint32_t thread_resume(struct thread *thread);
+void thread_terminate(struct thread *thread); /* does not return where it is the current one */
+void thread_stops(struct thread *thread);
+void thread_is_gone(struct thread *thread);
+void task_threads(struct task *task, void (*act)(struct thread *)); /* for each of its threads */
+
 /* vm.c: KERN_* */
+uint32_t task_make_shadow_stack(struct task *task, uint64_t *top); /* 0: its programs have none */
 uint32_t task_vm_allocate(struct task *task, uint64_t *address, uint64_t bytes, int anywhere);
 uint32_t task_vm_deallocate(struct task *task, uint64_t address, uint64_t bytes);
 struct map {

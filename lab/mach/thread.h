@@ -10,6 +10,7 @@ struct message;
 struct mach_thread {
 	struct task *task; /* null: a program of Linux's calls alone */
 	struct port *self;
+	int is_suspended;	 /* it was made, and has not begun */
 	int waits;		 /* it is not to run until wait_ends */
 	int is_sender, has_end;	 /* what it waits for; whether it waits for ever */
 	struct port *waits_for;	 /* null: for time alone */

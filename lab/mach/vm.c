@@ -1,6 +1,7 @@
 /* Memory of a task: of its own, or of another, whose page tables are the current ones meanwhile. */
 #include "mach/task.h"
 #include "cpu/cpu.h"
+#include "user/user.h"
 
 #define MOST_DEVICE_PAGES 16 /* of one mapping */
 
@@ -73,6 +74,15 @@ uint32_t task_vm_deallocate(struct task *task, uint64_t address, uint64_t bytes)
 		const uint64_t wanted = bytes < most ? align_up(address - start + bytes, PAGE) : most;
 		result = result_of(space_remove(start, wanted < most ? wanted : most));
 	}
+	go_to(before);
+	return result;
+}
+
+uint32_t task_make_shadow_stack(struct task *task, uint64_t *top)
+{
+	struct address_space *const before = enter(task);
+	const uint32_t result = result_of(shadow_stack_make((int)task->width, top));
+
 	go_to(before);
 	return result;
 }

@@ -20,8 +20,9 @@ void space_init(void)
 
 void space_enter(struct address_space *to)
 {
-	if (to != space)
-		((void (*)(void))path_switch_space)();
+	if (to == space)
+		return;
+	((void (*)(void))path_switch_space)();
 	space = to;
 	user_end = to->end;
 	tables_enter();

@@ -29,14 +29,11 @@ static int is_success(struct end end)
 	return end.how == LAB_END_EXITED && !end.detail[0];
 }
 
-/* Who goes on where one has ended well. Where all others wait for ever, none does, and that is the end of all. */
-static struct thread *next_of(struct end *end)
+/* Who of Mach's threads goes on behind the current one. Where all others wait for ever, none does, and that is the end of all. */
+static struct thread *next_of_mach(struct end *end)
 {
 	int is_stuck = 0;
 
-	if (current->personality != PERSONALITY_MACH)
-		return thread_next();
-	mach_program_ends(current);
 	current->is_runnable = 0;
 	timers_end(); /* others may wait longer than one of its alarms */
 	struct thread *const next = wait_next(&is_stuck);
@@ -46,6 +43,26 @@ static struct thread *next_of(struct end *end)
 		*end = (struct end){LAB_END_FAULT, {SIGKILL}};
 	}
 	return next;
+}
+
+/* Who goes on where a program has ended well. */
+static struct thread *next_of(struct end *end)
+{
+	if (current->personality != PERSONALITY_MACH)
+		return thread_next();
+	mach_program_ends(current);
+	return next_of_mach(end);
+}
+
+_Noreturn void program_thread_ends(void)
+{
+	struct end end = {LAB_END_EXITED, {0}};
+	struct thread *const next = next_of_mach(&end);
+
+	if (next)
+		thread_ends(next);
+	ended = end;
+	thread_run_kernel();
 }
 
 _Noreturn void program_ends(struct end end)
@@ -117,6 +134,8 @@ static struct thread *load(const struct start *start)
 		problem = start_prepare(start, &loaded, &frame);
 	if (!problem) {
 		thread = thread_new(&frame, loaded.bits, start->serve, loaded.landing_pad);
+		if (!thread)
+			panic("more threads than there is room for");
 		thread->shadow_stack = loaded.shadow_stack;
 		calls_reset_thread(thread, start->arguments[0]);
 		if (thread->personality == PERSONALITY_MACH && !mach_begin(thread))

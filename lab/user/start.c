@@ -45,16 +45,15 @@ unsigned gateway_choose(void)
 	return chosen;
 }
 
-/* Of a 64-bit program, if it is to have one. 0, or -ENOMEM. */
-static long make_shadow_stack(struct loaded *loaded)
+long shadow_stack_make(int bits, uint64_t *top)
 {
-	loaded->shadow_stack = 0;
-	if (loaded->bits != 64 || configured[SWITCH_SHADOW_STACK] != SHADOW_STACK_ON)
+	*top = 0;
+	if (bits != 64 || configured[SWITCH_SHADOW_STACK] != SHADOW_STACK_ON)
 		return 0;
 	const uint64_t at = space_find(SHADOW_BYTES);
 	if (!at || space_add(at, SHADOW_BYTES, PROTECT_READ | PROTECT_SHADOW, (struct source){0}))
 		return -ENOMEM;
-	loaded->shadow_stack = at + SHADOW_BYTES;
+	*top = at + SHADOW_BYTES;
 	return 0;
 }
 
@@ -196,7 +195,7 @@ long start_prepare(const struct start *start, struct loaded *loaded, struct fram
 	    PROTECT_READ | PROTECT_WRITE | (loaded->is_stack_executable ? PROTECT_EXECUTE : 0);
 	const uint64_t vdso = map_vdso(loaded->bits);
 	if (!vdso || space_add(stack_start, space->end - stack_start, stack_protection, (struct source){0}) ||
-	    make_shadow_stack(loaded))
+	    shadow_stack_make(loaded->bits, &loaded->shadow_stack))
 		return -ENOMEM;
 	fill_stack(&stack, start, loaded, vdso);
 	loaded->landing_pad = vdso + VDSO32_LANDING;

@@ -39,13 +39,33 @@ static uint64_t top_of_stack(const void *end, unsigned number)
 	return (uint64_t)end - (layout ? drawn % STACK_ROOM & ~(STACK_STEP - 1ul) : 0);
 }
 
+/* The first place of one that has ended, or that never was one; null when all are alive. */
+static struct thread *unused(void)
+{
+	for (unsigned i = 0; i < made; i++)
+		if (!threads[i].is_alive)
+			return &threads[i];
+	return made < MOST_THREADS ? &threads[made++] : 0;
+}
+
+/* As a program finds them. Those of the current thread stay as they are. */
+static void set_registers(struct thread *thread)
+{
+	static uint8_t kept[FPU_BYTES] __attribute__((aligned(64)));
+
+	fpu_save(kept);
+	fpu_reset();
+	fpu_save(thread->registers);
+	fpu_load(kept);
+}
+
 struct thread *thread_new(const struct frame *start, int bits, int serves, uint64_t landing_pad)
 {
-	const unsigned index = made;
+	struct thread *const thread = unused();
 
-	if (made == MOST_THREADS)
-		panic("more threads than there is room for");
-	struct thread *thread = &threads[made++];
+	if (!thread)
+		return 0;
+	const unsigned index = thread_number(thread);
 	const uint64_t kernel_stack_top = top_of_stack(&kernel_stacks[index] + 1, 2 * index);
 	struct switch_frame *frame = (struct switch_frame *)kernel_stack_top - 1;
 	*frame = (struct switch_frame){
@@ -64,10 +84,9 @@ struct thread *thread_new(const struct frame *start, int bits, int serves, uint6
 	thread->bits = bits;
 	thread->serves = serves;
 	thread->personality = (int)configured[SWITCH_PERSONALITY];
-	thread->is_runnable = 1;
+	thread->is_alive = thread->is_runnable = 1;
 	thread->id = LAB_PID + 1 + index;
-	fpu_reset();
-	fpu_save(thread->registers);
+	set_registers(thread);
 	return thread;
 }
 
@@ -81,9 +100,14 @@ struct thread *thread_by_number(unsigned number)
 	return &threads[number];
 }
 
+unsigned thread_number(const struct thread *thread)
+{
+	return (unsigned)(thread - threads);
+}
+
 struct thread *thread_next(void)
 {
-	const unsigned here = (unsigned)(current - threads);
+	const unsigned here = thread_number(current);
 
 	for (unsigned i = 1; i < made; i++) {
 		struct thread *const next = &threads[(here + i) % made];
@@ -176,9 +200,10 @@ _Noreturn void thread_run_kernel(void)
 _Noreturn void thread_ends(struct thread *next)
 {
 	interrupts_off();
-	current->is_runnable = 0;
+	current->is_alive = current->is_runnable = 0;
 	space_enter(next->space);
-	space_end(current->space);
+	if (!task_has_space(current->space))
+		space_end(current->space);
 	thread_run(next);
 	panic("a thread that has ended goes on");
 }

@@ -23,7 +23,8 @@ struct thread {
 	uint16_t ds, es, fs, gs;
 	struct frame start; /* its registers when it begins */
 	int bits, serves;
-	int is_runnable; /* it has not ended, and does not wait for another (mach/wait.c) */
+	int is_alive;	 /* it has not ended */
+	int is_runnable; /* it has begun, has not ended, and does not wait for another (mach/wait.c) */
 	int personality; /* PERSONALITY_*: whose calls it may make, as it was when it was loaded */
 	struct mach_thread mach;
 	uint32_t id;	     /* what getpid says */
@@ -39,7 +40,10 @@ struct thread {
 extern struct thread *current;
 
 /* thread.c */
-/* A new one in the current address space, which begins with these registers; all else of it is as a program finds it. */
+/*
+ * A new one in the current address space, which begins with these registers; all else of it is as a program finds it. Null when
+ * MOST_THREADS are alive.
+ */
 struct thread *thread_new(const struct frame *start, int bits, int serves, uint64_t landing_pad);
 /* The next after the current one that can run; null when there is none. */
 struct thread *thread_next(void);
@@ -47,11 +51,12 @@ struct thread *thread_next(void);
 void thread_run(struct thread *to);
 /* The kernel's own thread, which plans and reports, goes on: where it called thread_run. */
 _Noreturn void thread_run_kernel(void);
-/* The current one ends, and gives back its address space; another goes on. */
+/* The current one ends, and gives back its address space unless its task goes on; another goes on. */
 _Noreturn void thread_ends(struct thread *next);
 /* Forgets all but the kernel's own, which must be the current one. */
 void threads_end(void);
-unsigned threads_count(void); /* that were made, alive or not */
+unsigned threads_count(void); /* no alive one has this number, or a greater one */
 struct thread *thread_by_number(unsigned number);
+unsigned thread_number(const struct thread *thread);
 /* Where the stacks of threads that are made later begin is drawn from this number; 0: at their ends. */
 void threads_set_layout(uint64_t drawn_from);

@@ -47,6 +47,9 @@ long elf_load(struct text file, struct loaded *out);
 /* start.c: the vDSO, the stack with arguments and auxiliary vector; sets the frame. 0 or -errno. */
 long start_prepare(const struct start *start, struct loaded *loaded, struct frame *frame);
 
+/* The same, for one more thread of the current address space: its top, 0 where programs have none. 0 or -ENOMEM. */
+long shadow_stack_make(int bits, uint64_t *top);
+
 /* program.c */
 /*
  * Programs that run together: program_beside loads one, and program_run runs a last one and with it those. It begins; who
@@ -57,8 +60,9 @@ void program_beside(const struct start *start);
 struct end program_run(const struct start *start);
 void programs_end(void); /* gives back what programs had, and forgets those that were to run beside */
 _Noreturn void program_ends(struct end end);
-_Noreturn void program_ends_all(void);	/* with success */
-void program_set_limit(uint64_t ticks); /* 0: none */
+_Noreturn void program_thread_ends(void); /* one of several of a task, or the last of one that goes on */
+_Noreturn void program_ends_all(void);	  /* with success */
+void program_set_limit(uint64_t ticks);	  /* 0: none */
 /* Ends a program that has used up its time, or whose timer has run out. */
 void program_may_be_runaway(void);
 /* Ends a program for which there is no page; returns if it has not begun yet. */

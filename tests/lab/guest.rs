@@ -214,7 +214,7 @@ impl Script {
                 self.set(&format!("{name}={value}"));
             }
         }
-        if operation.server {
+        if operation.server && !operation.thread {
             let arguments = Self::request(entry, operation, blocks, samples, ticks).server_arguments();
             self.lines.push(Line::Beside { file: entry.probe.name().into(), arguments });
         }

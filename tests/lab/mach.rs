@@ -172,6 +172,11 @@ fn the_kernel_serves_requests_of_migs_stubs() {
     answers("mach_servers.c", |bits| lines(mach_answers::SERVERS, bits));
 }
 
+#[test]
+fn threads_of_a_task_are_made_and_ended() {
+    answers("mach_threads.c", |bits| lines(mach_answers::THREADS, bits) + "all end\n");
+}
+
 /// Runs a first task, and others beside it.
 pub fn together(script: &mut Script, first: (&Program, &[&str]), others: &[(&Program, &[&str])]) {
     for (program, words) in others {

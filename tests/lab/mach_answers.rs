@@ -294,3 +294,46 @@ links 32
 the last ends 0
 numbers
 ";
+
+/// Of `mach_threads.c`, as GNU Mach answered, but for what the lab is said to lack: it has more threads at once ("at once", "then"), refuses a
+/// wild address of 64 bits, and the state of one that runs.
+pub const THREADS: &[(&str, u64, u64)] = &[
+    ("thread_create", 0, 0),
+    ("its name is new", 1, 1),
+    ("thread_set_state", 0, 0),
+    (" size", 0x30, 0x20),
+    ("thread_resume", 0, 0),
+    ("and again", 5, 5),
+    ("mach_msg", 0, 0),
+    (" id", 0x8e, 0x8e),
+    ("in the same memory", 0x2a, 0x2a),
+    ("who has ended has a dead name", 0x1000_0003, 0x1000_0003),
+    ("another", 0, 0),
+    ("other registers", 4, 4),
+    ("too few", 4, 4),
+    ("none", 4, 4),
+    ("more than there are", 0xffff_fed0, 0xffff_fed0),
+    ("fewer than there are", 0xffff_fed0, 0xffff_fed0),
+    ("a wild address", 4, 0),
+    ("its own", 4, 4),
+    ("of a task", 4, 4),
+    ("a thread of a thread", 4, 4),
+    ("thread_resume of itself", 5, 5),
+    ("thread_terminate", 0, 0),
+    ("its name is dead", 0x1000_0003, 0x1000_0003),
+    ("made and ended", 0x64, 0x64),
+    ("at once", 7, 7),
+    ("then", 6, 6),
+    ("task_create", 0, 0),
+    ("thread_create in it", 0, 0),
+    ("task_terminate", 0, 0),
+    ("its thread has gone", 0x1000_0003, 0x1000_0003),
+    ("a third", 0, 0),
+    ("it begins", 0, 0),
+    ("sent", 5, 5),
+    ("ended", 0, 0),
+    ("received", 5, 5),
+    ("a last", 0, 0),
+    ("it begins", 0, 0),
+    ("state of one that runs", 5, 5),
+];

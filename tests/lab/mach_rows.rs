@@ -22,7 +22,7 @@ fn turns(emulator: Emulator, entry: &Entry, operation: &Operation) -> i64 {
     let [wide, narrow] = match operation.name.as_str() {
         "mach_print" | "mach_msg-null" => [1, 2],
         "mach_msg-send-receive" => [4, 5],
-        "mach_msg-rpc" => [8, 10],
+        "mach_msg-rpc" | "mach_msg-rpc-thread" => [8, 10],
         // What is behind the header has copies of its own; of 32 bits it is no whole number of the words of a copy, which are of 8 bytes.
         "mach_msg-rpc-128" | "mach_msg-rpc-1024" | "mach_msg-rpc-4096" => [8, 16],
         "mach_msg-rpc-right" => [12, 14],

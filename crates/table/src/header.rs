@@ -27,10 +27,13 @@ pub fn render(table: &Table, probe: Probe) -> String {
         "id, symbol, calls, form",
         routines.flat_map(|entry| routine_rows(table, entry)),
     );
+    let servers = table.entries.iter().filter(|entry| entry.probe == probe && entry.has_traps());
+    let servers = servers.map(|entry| format!("{}, {}", entry.id, trap_symbol(entry, "trap")));
+    rows(&mut out, "SERVERS", "id, symbol", servers);
     let several = table.entries.iter().filter(|entry| entry.probe == probe && entry.uses > 1);
     let several = several.map(|entry| format!("{}, {}, {}", entry.id, entry.symbol(), entry.uses));
     rows(&mut out, "SEVERAL", "id, symbol, uses", several);
-    let columns = "id, number_x86_64, number_i386, function, clock, page_offset, calls, form, has_server, bytes, has_right";
+    let columns = "id, number_x86_64, number_i386, function, clock, page_offset, calls, form, has_server, is_thread, bytes, has_right";
     rows(&mut out, "OPERATIONS", columns, table.operations.iter().map(operation_row));
     let columns = "operation, place, number_x86_64, number_i386, function";
     rows(&mut out, "CALLS", columns, table.operations.iter().flat_map(call_rows));
@@ -160,7 +163,7 @@ fn operation_row(operation: &Operation) -> String {
         _ => 0,
     };
     format!(
-        "{}, {:#x}, {:#x}, \"{function}\", {clock}, {}, {}, {}, {}, {}, {}",
+        "{}, {:#x}, {:#x}, \"{function}\", {clock}, {}, {}, {}, {}, {}, {}, {}",
         operation.id,
         number(Abi::X86_64),
         number(Abi::I386),
@@ -168,6 +171,7 @@ fn operation_row(operation: &Operation) -> String {
         operation.length(),
         form(operation),
         u8::from(operation.server),
+        u8::from(operation.thread),
         operation.bytes.unwrap_or(0),
         u8::from(operation.right)
     )

@@ -47,6 +47,9 @@ pub struct Operation {
     /// Whether another program answers the message, which is the probe once more.
     #[serde(default)]
     pub server: bool,
+    /// Whether that is a thread of the same task instead, in the same address space.
+    #[serde(default)]
+    pub thread: bool,
     /// How many bytes of data the message has behind its header, there and back.
     pub bytes: Option<u32>,
     /// Whether it has a port right behind its header, which goes there and back.
@@ -144,6 +147,7 @@ impl Operation {
             (self.trap.is_some(), "trap", self.personality.is_some(), "personality"),
             (self.message, "message", self.trap.is_some(), "trap"),
             (self.server, "server", self.message, "message"),
+            (self.thread, "thread", self.server, "server"),
             (self.bytes.is_some(), "bytes", self.server, "server"),
             (self.right, "right", self.server, "server"),
         ] {
@@ -233,6 +237,12 @@ mod tests {
                 "bytes = 128",
                 "mach_msg-rpc-128",
                 "key \"bytes\" goes with a key \"server\"",
+            ),
+            (
+                "server = true\nthread = true",
+                "thread = true",
+                "mach_msg-rpc-thread",
+                "key \"thread\" goes with a key \"server\"",
             ),
             (
                 "server = true\nright = true",

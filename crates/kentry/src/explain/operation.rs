@@ -65,10 +65,12 @@ fn facts(operation: &Operation) -> Vec<String> {
         );
     }
     if operation.server {
-        facts.push(
-            "The probe runs once more, as another task, and answers each message; what it does between its traps is in the cost"
-                .into(),
-        );
+        let who = if operation.thread {
+            "A second thread of the probe's task"
+        } else {
+            "The probe runs once more, as another task, and"
+        };
+        facts.push(format!("{who} answers each message; what it does between its traps is in the cost"));
     }
     if let Some(bytes) = operation.bytes {
         facts.push(format!(

@@ -379,11 +379,12 @@ fn set_changes<'a>(lines: &mut Vec<Line>, now: &mut Configuration<'a>, next: &Co
     }
 }
 
-/// The probe, and beside it the server where it needs one.
+/// The probe, and beside it the server where that is another task.
 fn run(job: &Job, counter: Counter) -> impl Iterator<Item = Line> {
     let request = request(counter, job.row, job.footprint.unwrap_or_default());
     let file = || job.row.0.probe.name().to_string();
-    let server =
-        job.row.1.server.then(|| Line::Beside { file: file(), arguments: request.server_arguments() });
+    let operation = job.row.1;
+    let is_beside = operation.server && !operation.thread;
+    let server = is_beside.then(|| Line::Beside { file: file(), arguments: request.server_arguments() });
     server.into_iter().chain([Line::Run { file: file(), arguments: request.arguments() }])
 }

@@ -1,0 +1,180 @@
+/* Threads of tasks: made, given registers, begun, ended. */
+#include "cpu/cpu.h"
+#include "entry/entry.h"
+#include "mach/task.h"
+#include "mach/thread.h"
+#include "user/thread.h"
+#include "user/user.h"
+
+/* What thread_set_state is given, of either width (mach/i386/thread_status.h and mach/x86_64/thread_status.h: i386_thread_state). */
+struct state_32 {
+	uint32_t gs, fs, es, ds, edi, esi, ebp, esp, ebx, edx, ecx, eax, eip, cs, eflags, user_esp, ss;
+};
+struct state_64 {
+	uint64_t r8, r9, r10, r11, r12, r13, r14, r15, rdi, rsi, rbp, rsp, rbx, rdx, rcx, rax, rip;
+	uint64_t cs, rflags, user_rsp, ss;
+};
+_Static_assert(sizeof(struct state_32) == 68 && sizeof(struct state_64) == 168, "i386_THREAD_STATE_COUNT");
+
+/* The flags that a program may choose: CF, PF, AF, ZF, SF, DF, OF. */
+#define RFLAGS_CHOSEN 0xcd5ul
+
+struct thread *thread_of_port(const struct port *port)
+{
+	return port->is_alive && port->object == OBJECT_THREAD ? thread_by_number(port->number) : 0;
+}
+
+static int is_of(const struct thread *thread, const struct task *task)
+{
+	return thread->is_alive && thread->mach.task == task;
+}
+
+/* The landing pad is the vDSO's of a program; a task that none was loaded into has none. */
+static uint64_t landing_pad_of(const struct task *task)
+{
+	if (current->mach.task == task)
+		return landing_pad;
+	for (unsigned i = 0; i < threads_count(); i++)
+		if (is_of(thread_by_number(i), task))
+			return thread_by_number(i)->landing_pad;
+	return 0;
+}
+
+uint32_t task_thread_create(struct task *task, struct thread **made)
+{
+	const int is_wide = task->width == 64;
+	const struct frame begins = {
+	    .cs = is_wide ? SELECTOR_USER_CODE_64 : SELECTOR_USER_CODE_32,
+	    .rflags = RFLAGS_PROGRAM,
+	    .ss = SELECTOR_USER_DATA,
+	};
+	uint64_t shadow_stack;
+	struct port *const self = port_new(OBJECT_THREAD, 0, current->mach.task);
+	struct thread *const thread =
+	    self ? thread_new(&begins, (int)task->width, current->serves, landing_pad_of(task)) : 0;
+
+	if (self && !thread)
+		port_ends(self);
+	if (!thread)
+		return KERN_RESOURCE_SHORTAGE;
+	self->number = thread_number(thread);
+	thread->is_runnable = 0;
+	thread->space = task->space;
+	thread->mach = (struct mach_thread){.task = task, .self = self, .is_suspended = 1};
+	calls_reset_thread(thread, current->settings.name);
+	if (task_make_shadow_stack(task, &shadow_stack)) {
+		thread_stops(thread);
+		thread_is_gone(thread);
+		return KERN_RESOURCE_SHORTAGE;
+	}
+	thread->shadow_stack = shadow_stack;
+	*made = thread;
+	return KERN_SUCCESS;
+}
+
+static void set_32(struct frame *frame, const struct state_32 *state)
+{
+	frame->rdi = state->edi;
+	frame->rsi = state->esi;
+	frame->rbp = state->ebp;
+	frame->rbx = state->ebx;
+	frame->rdx = state->edx;
+	frame->rcx = state->ecx;
+	frame->rax = state->eax;
+	frame->rip = state->eip;
+	frame->rflags = (state->eflags & RFLAGS_CHOSEN) | RFLAGS_PROGRAM;
+	frame->rsp = state->user_esp;
+}
+
+static void set_64(struct frame *frame, const struct state_64 *state)
+{
+	frame->r8 = state->r8;
+	frame->r9 = state->r9;
+	frame->r10 = state->r10;
+	frame->r11 = state->r11;
+	frame->r12 = state->r12;
+	frame->r13 = state->r13;
+	frame->r14 = state->r14;
+	frame->r15 = state->r15;
+	frame->rdi = state->rdi;
+	frame->rsi = state->rsi;
+	frame->rbp = state->rbp;
+	frame->rbx = state->rbx;
+	frame->rdx = state->rdx;
+	frame->rcx = state->rcx;
+	frame->rax = state->rax;
+	frame->rip = state->rip;
+	frame->rflags = (state->rflags & RFLAGS_CHOSEN) | RFLAGS_PROGRAM;
+	frame->rsp = state->user_rsp;
+}
+
+/* Selectors are those of every program, as there. A wild rip must not come to iretq, which would fault in ring 0 (SDM vol. 2, IRET). */
+uint32_t thread_set_state(struct thread *thread, uint32_t flavor, const uint8_t *bytes, uint32_t numbers)
+{
+	struct frame frame = thread->start;
+	struct state_32 narrow;
+	struct state_64 wide;
+	const int is_wide = thread->bits == 64;
+	const uint64_t needed = is_wide ? sizeof(wide) : sizeof(narrow);
+
+	if (flavor != FLAVOR_THREAD_STATE || numbers * sizeof(uint32_t) < needed || thread == current)
+		return KERN_INVALID_ARGUMENT;
+	if (!thread->mach.is_suspended)
+		return KERN_FAILURE;
+	if (is_wide) {
+		__builtin_memcpy(&wide, bytes, sizeof(wide));
+		set_64(&frame, &wide);
+	} else {
+		__builtin_memcpy(&narrow, bytes, sizeof(narrow));
+		set_32(&frame, &narrow);
+	}
+	if (frame.rip >= thread->space->end)
+		return KERN_INVALID_ARGUMENT;
+	thread->start = frame;
+	return KERN_SUCCESS;
+}
+
+uint32_t thread_resume(struct thread *thread)
+{
+	if (!thread->mach.is_suspended)
+		return KERN_FAILURE;
+	thread->mach.is_suspended = 0;
+	thread->is_runnable = 1;
+	return KERN_SUCCESS;
+}
+
+/* It waits for nothing any more, and does not run again; what it could not send yet is destroyed. */
+void thread_stops(struct thread *thread)
+{
+	struct message *const unsent = thread->mach.message;
+
+	thread->mach.message = 0;
+	thread->mach.waits = 0;
+	thread->mach.waits_for = 0;
+	thread->is_runnable = 0;
+	if (unsent)
+		message_destroy(unsent, 0);
+}
+
+/* Nobody can name it any more. The current one goes on until it has found another to run. */
+void thread_is_gone(struct thread *thread)
+{
+	port_ends(thread->mach.self);
+	if (thread != current)
+		thread->is_alive = 0;
+}
+
+void task_threads(struct task *task, void (*act)(struct thread *))
+{
+	for (unsigned i = 0; i < threads_count(); i++)
+		if (is_of(thread_by_number(i), task))
+			act(thread_by_number(i));
+}
+
+void thread_terminate(struct thread *thread)
+{
+	thread_stops(thread);
+	thread_is_gone(thread);
+	if (thread == current)
+		program_thread_ends();
+}
