@@ -72,6 +72,15 @@ impl Registers {
     }
 }
 
+/// Why a guest has stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stop {
+    /// It has executed one instruction, or is at one to stop at.
+    There,
+    /// It has read something of what is watched from this address on.
+    Read(u64),
+}
+
 /// A conversation with QEMU about a guest that is stopped.
 pub struct Debugger<C = UnixStream> {
     connection: C,
@@ -94,20 +103,26 @@ impl<C: Read + Write> Debugger<C> {
         self.done(&format!("z1,{address:x},1"))
     }
 
+    /// Stops whatever reads any of so many bytes at this virtual address, in whichever ring and address space, behind the instruction that
+    /// has read it; of one that repeats, behind each time.
+    pub fn watch(&mut self, address: u64, length: usize) -> Result<(), Error> {
+        self.done(&format!("Z3,{address:x},{length:x}"))
+    }
+
     /// Executes one instruction. Meanwhile QEMU lets no interrupt and no timer in (its `sstep` mask is 7 unless it is changed): what is
     /// followed is the instruction's own path, and the virtual clock has not moved when the guest goes on.
-    pub fn step(&mut self) -> Result<(), Error> {
+    pub fn step(&mut self) -> Result<Stop, Error> {
         self.stopped("s")
     }
 
     /// Lets the guest run until it stops. The instruction that it is at may itself be one to stop at, and is stepped over.
-    pub fn go(&mut self) -> Result<(), Error> {
+    pub fn go(&mut self) -> Result<Stop, Error> {
         self.step()?;
         self.stopped("c")
     }
 
-    /// Lets a guest that has not begun run until it stops.
-    pub fn begin(&mut self) -> Result<(), Error> {
+    /// Lets a guest run until it stops that has not begun, or has read what is watched.
+    pub fn begin(&mut self) -> Result<Stop, Error> {
         self.stopped("c")
     }
 
@@ -115,6 +130,15 @@ impl<C: Read + Write> Debugger<C> {
     pub fn registers(&mut self) -> Result<Registers, Error> {
         let answer = self.ask("g")?;
         Registers::parse(&answer).ok_or_else(|| nonsense("g", &answer))
+    }
+
+    /// Gives the general registers and rip these values.
+    pub fn set_registers(&mut self, registers: &Registers) -> Result<(), Error> {
+        let answer = self.ask("g")?;
+        let values: String = registers.general.into_iter().chain([registers.rip]).map(hex).collect();
+        let rest = answer.get(values.len()..).and_then(|rest| std::str::from_utf8(rest).ok());
+        let rest = rest.ok_or_else(|| nonsense("g", &answer))?;
+        self.done(&format!("G{values}{rest}"))
     }
 
     /// So many bytes of memory, at most [`MOST_MEMORY`]; none where there is no memory.
@@ -130,8 +154,7 @@ impl<C: Read + Write> Debugger<C> {
 
     /// Writes eight bytes to memory that is there.
     pub fn write(&mut self, address: u64, value: u64) -> Result<(), Error> {
-        let digits: String = value.to_le_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
-        self.done(&format!("M{address:x},8:{digits}"))
+        self.done(&format!("M{address:x},8:{}", hex(value)))
     }
 
     /// Lets the guest run, and ends the conversation.
@@ -144,10 +167,18 @@ impl<C: Read + Write> Debugger<C> {
         if answer == b"OK" { Ok(()) } else { Err(nonsense(asked, &answer)) }
     }
 
-    /// Signal 5 is SIGTRAP: a step is done, or a breakpoint was reached.
-    fn stopped(&mut self, asked: &str) -> Result<(), Error> {
+    /// Signal 5 is SIGTRAP: a step is done, a breakpoint was reached, or something was read (`T05thread:01;rwatch:401000;`).
+    fn stopped(&mut self, asked: &str) -> Result<Stop, Error> {
         let answer = self.ask(asked)?;
-        if answer.starts_with(b"T05") { Ok(()) } else { Err(nonsense(asked, &answer)) }
+        let text = answer.strip_prefix(b"T05").and_then(|pairs| std::str::from_utf8(pairs).ok());
+        let text = text.ok_or_else(|| nonsense(asked, &answer))?;
+        match text.split(';').find_map(|pair| pair.strip_prefix("rwatch:")) {
+            None => Ok(Stop::There),
+            Some(address) => {
+                let address = u64::from_str_radix(address, 16);
+                address.map(Stop::Read).map_err(|_| nonsense(asked, &answer))
+            }
+        }
     }
 
     fn ask(&mut self, asked: &str) -> Result<Vec<u8>, Error> {
@@ -189,6 +220,11 @@ fn packet(received: &mut Vec<u8>) -> Result<Option<Vec<u8>>, Vec<u8>> {
     }
     received.drain(..end + 3);
     Ok(Some(content))
+}
+
+/// The lowest byte first.
+fn hex(value: u64) -> String {
+    value.to_le_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn unhex(digits: &[u8]) -> Option<Vec<u8>> {
@@ -293,6 +329,25 @@ mod tests {
         let mut debugger = saying(&[&framed("OK")]);
         debugger.write(0x1000, 0x0102).unwrap();
         assert!(debugger.connection.asked.starts_with(b"+$M1000,8:0201000000000000#"));
+    }
+
+    #[test]
+    fn registers_that_are_not_set_keep_their_values() {
+        let (old, rest) = ("0".repeat(16 * 17), "12345678");
+        let registers = Registers { general: [1; 16], rip: 2, cs: 0 };
+        let mut debugger = saying(&[&framed(&format!("{old}{rest}")), &framed("OK")]);
+        debugger.set_registers(&registers).unwrap();
+        let new = format!("G{}0200000000000000{rest}#", "0100000000000000".repeat(16));
+        assert!(String::from_utf8_lossy(&debugger.connection.asked).contains(&new));
+        assert!(saying(&[&framed("0011")]).set_registers(&registers).is_err());
+    }
+
+    #[test]
+    fn what_was_read_is_told_from_where_the_guest_is() {
+        let stop = |answer: &str| saying(&[&framed(answer)]).begin();
+        assert_eq!(stop("T05thread:01;").unwrap(), Stop::There);
+        assert_eq!(stop("T05thread:01;rwatch:401000;").unwrap(), Stop::Read(0x40_1000));
+        assert!(stop("T05thread:01;rwatch:x;").is_err());
     }
 
     #[test]

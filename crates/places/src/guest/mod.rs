@@ -9,7 +9,7 @@ mod boot;
 mod booted;
 mod command;
 mod console;
-mod debugger;
+pub mod debugger;
 mod ending;
 mod follow;
 mod following;
