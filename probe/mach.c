@@ -315,7 +315,8 @@ static long read_mapped_time(long *to)
 	return 0;
 }
 
-#define DEVICE_NAME 128
+#define DEVICE_NAME    128
+#define NO_SUCH_DEVICE 2502 /* D_NO_SUCH_DEVICE */
 
 struct word_item {
 	item type;
@@ -345,13 +346,13 @@ static union {
 	} answer;
 } asked;
 
+/* The answer's code. */
 static uint32_t ask(uint32_t to, uint32_t id, unsigned long bytes, uint32_t replies)
 {
 	asked.header = (struct header){
 	    .bits = BITS(COPY_SEND, MAKE_SEND_ONCE), .remote = to, .local = replies, .id = id};
 	need(TRAP(TRAP_MACH_MSG, (unsigned long)&asked, SEND_MSG | RCV_MSG, bytes, sizeof(asked), replies));
-	need((uint32_t)asked.answer.code.value);
-	return (uint32_t)asked.answer.name.value;
+	return (uint32_t)asked.answer.code.value;
 }
 
 static uint32_t open_device(const char *name, uint32_t replies)
@@ -366,7 +367,11 @@ static uint32_t open_device(const char *name, uint32_t replies)
 #endif
 	for (unsigned i = 0; name[i]; i++)
 		asked.open.name[i] = name[i];
-	return ask(DEVICE_MASTER, 2800, sizeof(asked.open), replies);
+	const uint32_t code = ask(DEVICE_MASTER, 2800, sizeof(asked.open), replies);
+	if (code == NO_SUCH_DEVICE)
+		emit_refusal(OUTCOME_UNSUPPORTED, CAUSE_NO_DEVICE, 0, 0, 0, 0);
+	need(code);
+	return (uint32_t)asked.answer.name.value;
 }
 
 static uint32_t pager_of(uint32_t device, uint32_t protection, uint32_t replies)
@@ -375,7 +380,8 @@ static uint32_t pager_of(uint32_t device, uint32_t protection, uint32_t replies)
 	asked.map.offset = (struct word_item){ITEM(ITEM_WORD, 8 * sizeof(item), 1), 0};
 	asked.map.bytes = (struct word_item){ITEM(ITEM_WORD, 8 * sizeof(item), 1), PAGE};
 	asked.map.no_cache = (struct word_item){ITEM(ITEM_INTEGER_32, 32, 1), 0};
-	return ask(device, 2809, sizeof(asked.map), replies);
+	need(ask(device, 2809, sizeof(asked.map), replies));
+	return (uint32_t)asked.answer.name.value;
 }
 
 /* Where a page of the device is. */

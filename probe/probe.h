@@ -145,6 +145,8 @@ uint32_t cpu_now(void);
 void emit_identity(uint16_t entry, uint16_t operation);
 void emit(uint16_t kind, const void *payload, uint32_t bytes);
 void emit_fact(uint64_t fact, uint64_t value);
+/* From here on nothing is written, whatever is emitted. */
+void emit_nothing(void);
 /* Ends the program with an outcome that is not OUTCOME_OK. */
 _Noreturn void emit_refusal(uint64_t outcome, uint64_t cause, uint64_t d0, uint64_t d1, uint64_t d2,
 			    uint64_t d3);
