@@ -252,7 +252,7 @@ _Noreturn void mach_serve(const struct request *request)
 	const uint32_t bytes = message_bytes(request->operation);
 	uint32_t wrong = TRAP(TRAP_MACH_MSG, (unsigned long)&mach_message, MACH_RCV_MSG, 0, bytes, SERVED);
 
-	invocations[0].number = request->operation->number_x86_64;
+	invocations[0].number = operation_number(request, 0);
 	give_message(request->operation, MACH_SEND_MSG | MACH_RCV_MSG, SERVED);
 	if (!wrong)
 		wrong = answer_by_kind(request);
@@ -348,7 +348,10 @@ unsigned long mach_time_prepare(void)
 
 /* stubs.S */
 extern const char mach_print_gate[], mach_msg_gate[], mach_print_page[], mach_msg_page[];
+
+/* Where the stubs of the page go on (stub.inc). */
 extern unsigned long mach_entry_call;
+unsigned long mach_entry_call;
 
 unsigned long mach_gate_stub(const struct request *request)
 {

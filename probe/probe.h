@@ -180,7 +180,9 @@ void operation_prepare(const struct request *request);
 void operation_check(const struct request *request);
 /* Behind the samples, none of which sees whether there was an answer: whether the entry still has one. */
 void operation_check_again(const struct request *request);
-/* The C function of a call of an operation, from 0. */
+/* The number of a call of an operation, from 0, in the ABI of the entry; of a trap of GNU Mach it is the same in each. */
+unsigned long operation_number(const struct request *request, unsigned place);
+/* The C function of such a call. */
 const char *operation_function(const struct operation *operation, unsigned place);
 
 /* process.c (64 bit only): the function that makes a process through the request's entry; 0 where the C library lacks what it takes. */
