@@ -21,6 +21,7 @@ mod kernel;
 mod logged;
 mod mach;
 mod mach_answers;
+mod mach_costs;
 mod mach_entry;
 mod mach_model;
 mod mach_rows;
