@@ -6,12 +6,13 @@ static uint8_t buffer[1 << 16];
 static size_t filled;
 static struct record_header header = {.magic = RECORD_MAGIC, .version = RECORD_VERSION};
 static uint32_t crc_table[256];
+static int is_silent;
 
 static void flush(void)
 {
 	size_t written = 0;
 
-	while (written < filled) {
+	while (!is_silent && written < filled) {
 		long result =
 		    system_call(NR_WRITE, 1, (long)(buffer + written), (long)(filled - written), 0, 0, 0);
 		if (result <= 0) /* nobody reads any more */
@@ -30,6 +31,11 @@ static void put(const void *bytes, size_t count)
 			flush();
 		buffer[filled++] = *byte++;
 	}
+}
+
+void emit_nothing(void)
+{
+	is_silent = 1;
 }
 
 void emit_identity(uint16_t entry, uint16_t operation)

@@ -31,13 +31,18 @@
 #define FORM_MESSAGE 2 /* ... and with a message, whose header it writes before */
 
 /* What it writes of a header: what is overwritten by a message that is received. Bits and size; remote port; local port; id. */
+#define HEADER_BITS	   0
+#define HEADER_REMOTE_PORT 8
 #ifdef __x86_64__
-#define HEADER_BYTES 32
-#define HEADER_WORDS 0, 8, 16, 24
+#define HEADER_LOCAL_PORT 16
+#define HEADER_ID	  24
+#define HEADER_BYTES	  32
 #else
-#define HEADER_BYTES 24
-#define HEADER_WORDS 0, 8, 12, 20
+#define HEADER_LOCAL_PORT 12
+#define HEADER_ID	  20
+#define HEADER_BYTES	  24
 #endif
+#define HEADER_WORDS HEADER_BITS, HEADER_REMOTE_PORT, HEADER_LOCAL_PORT, HEADER_ID
 
 #define REGISTER_FLAGS 16 /* behind the general registers of entries.h */
 #define REGISTERS      17

@@ -1,10 +1,9 @@
 /*
  * What traps of GNU Mach are given, and the server that answers a message (docs/mach.md). The lab alone has them; on Linux a negative
- * number is no call. What it knows of Mach's interface, its headers have: mach/message.h, device/device_types.h, mach/time_value.h.
+ * number is no call. What it knows of Mach's messages, mach/stub/message.h has; of the mapped time, mach/time_value.h.
  */
+#include "../mach/stub/message.h"
 #include "probe.h"
-
-#include <stddef.h>
 
 #define ENOSYS 38
 
@@ -14,67 +13,46 @@
 /* What the server calls the port that it receives from; the client gives it the right. */
 #define SERVED	      100u
 
-#define TRAP_MACH_MSG	    25
-#define TRAP_REPLY_PORT	    26
-#define TRAP_TASK_SELF	    28
-#define TRAP_VM_MAP	    64
-#define TRAP_PORT_ALLOCATE  72
-#define TRAP_PORT_INSERT    74
-#define ID_THREAD_SET_STATE 2018
-#define ID_THREAD_CREATE    2061
-#define ID_THREAD_RESUME    2063
-#define THREAD_STATE	    1u /* i386_THREAD_STATE */
-#define RIGHT_RECEIVE	    1
-#define MOVE_RECEIVE	    16u
-#define MOVE_SEND	    17u /* also how a send right is described that was received */
-#define MOVE_SEND_ONCE	    18u
-#define COPY_SEND	    19u
-#define MAKE_SEND	    20u
-#define MAKE_SEND_ONCE	    21u
-#define BITS(remote, local) ((remote) | (local) << 8)
-#define COMPLEX		    (1u << 31) /* there are rights behind the header */
-#define SEND_MSG	    1u
-#define RCV_MSG		    2u
+#define TRAP_MACH_MSG	   25
+#define TRAP_REPLY_PORT	   26
+#define TRAP_TASK_SELF	   28
+#define TRAP_VM_MAP	   64
+#define TRAP_PORT_ALLOCATE 72
+#define TRAP_PORT_INSERT   74
+#define RIGHT_RECEIVE	   1
 
-/* Ids of messages: a reply's is so much more than its request's. */
+#define ID_THREAD_SET_STATE 2018u
+#define ID_THREAD_CREATE    2061u
+#define ID_THREAD_RESUME    2063u
+#define i386_THREAD_STATE   1u
+
+/* Ids of messages to the server. */
 #define ID_REQUEST 4711u
 #define ID_END	   4712u
-#define REPLY_IS   100u
 
-struct header {
-	uint32_t bits, size;
-	unsigned long remote, local; /* names, in words */
-	uint32_t sequence, id;
-};
-_Static_assert(sizeof(struct header) == HEADER_BYTES, "mach_msg_header_t");
-
-/* How items of a message are described. */
-#ifdef __x86_64__
-typedef uint64_t item;
-#define ITEM(type, bits, number) ((item)(type) | (item)(bits) << 8 | (item)1 << 29 | (item)(number) << 32)
-#else
-typedef uint32_t item;
-#define ITEM(type, bits, number) ((item)(type) | (item)(bits) << 8 | (item)(number) << 16 | (item)1 << 28)
-#endif
-#define ITEM_INTEGER_32 2
-#define ITEM_WORD	(sizeof(item) == 8 ? 11 : 2)
+/* What WRITE_HEADER overwrites: the words that have all of a header but, of 32 bits, its size and sequence. */
+#define WORD_OF(member) (offsetof(mach_msg_header_t, member) / WORD * WORD)
+_Static_assert(sizeof(mach_msg_header_t) == HEADER_BYTES, "mach_msg_header_t");
+_Static_assert(WORD_OF(msgh_bits) == HEADER_BITS && WORD_OF(msgh_remote_port) == HEADER_REMOTE_PORT &&
+		   WORD_OF(msgh_local_port) == HEADER_LOCAL_PORT && WORD_OF(msgh_id) == HEADER_ID,
+	       "mach_msg_header_t");
 
 #define MOST_BYTES 4096u
 #define WORDS	   (MOST_BYTES / 4)
 
 /* What stands behind the header, if anything: one item. */
 struct message {
-	struct header header;
-	item type;
+	mach_msg_header_t header;
+	mach_msg_type_t type;
 	union {
 		uint32_t words[WORDS];
 		unsigned long name;
 	};
 };
-_Static_assert(offsetof(struct message, words) == HEADER_BYTES + sizeof(item), "as on the wire");
+_Static_assert(offsetof(struct message, words) == HEADER_BYTES + sizeof(mach_msg_type_t), "as on the wire");
 
 /* What WRITE_HEADER copies, and where to. */
-struct header mach_header;
+mach_msg_header_t mach_header;
 struct message mach_message;
 
 static int has_server; /* that is to be told when there are no more requests */
@@ -133,9 +111,11 @@ static void prepare_own_port(const struct operation *operation)
 	need_self();
 	const uint32_t port = TRAP(TRAP_REPLY_PORT, 0);
 
-	mach_header = (struct header){
-	    .bits = BITS(MAKE_SEND, 0), .size = HEADER_BYTES, .remote = port, .id = ID_REQUEST};
-	give_message(&invocations[0], &mach_message, operation, SEND_MSG | RCV_MSG, port);
+	mach_header = (mach_msg_header_t){.msgh_bits = MACH_MSGH_BITS(MACH_MSG_TYPE_MAKE_SEND, 0),
+					  .msgh_size = HEADER_BYTES,
+					  .msgh_remote_port = port,
+					  .msgh_id = ID_REQUEST};
+	give_message(&invocations[0], &mach_message, operation, MACH_SEND_MSG | MACH_RCV_MSG, port);
 }
 
 /* The right that goes to the server and back, and how often the server has marked the words, when last it was looked. */
@@ -151,11 +131,11 @@ static void prepare_content(const struct operation *operation, uint32_t self)
 {
 	if (operation->has_right) {
 		travels = TRAP(TRAP_REPLY_PORT, 0);
-		need(TRAP(TRAP_PORT_INSERT, self, travels, travels, MAKE_SEND));
-		mach_message.type = ITEM(MOVE_SEND, 8 * sizeof(mach_message.name), 1);
+		need(TRAP(TRAP_PORT_INSERT, self, travels, travels, MACH_MSG_TYPE_MAKE_SEND));
+		mach_message.type = ITEM_SEND_RIGHT;
 		mach_message.name = travels;
 	} else {
-		mach_message.type = ITEM(ITEM_INTEGER_32, 32, operation->bytes / 4);
+		mach_message.type = DESCRIBED(MACH_MSG_TYPE_INTEGER_32, 32, operation->bytes / 4);
 		for (unsigned i = 0; i < operation->bytes / 4; i++)
 			mach_message.words[i] = word_at(i);
 	}
@@ -163,61 +143,39 @@ static void prepare_content(const struct operation *operation, uint32_t self)
 
 static _Noreturn void serve_port(const struct request *request, uint32_t port);
 
-/* i386_thread_state (mach/machine/thread_status.h), of which only these two are not 0. */
-struct thread_state {
+/* mach/machine/thread_status.h; `others` are general registers and, of 32 bits, selectors. Selectors are the kernel's to choose. */
+struct i386_thread_state {
 #ifdef __x86_64__
-	uint64_t others[16], pc, cs, flags, user_sp, ss;
+	uint64_t others[16], rip, cs, rfl, ursp, ss;
 #else
-	uint32_t others[12], pc, cs, flags, user_sp, ss;
+	uint32_t others[12], eip, cs, efl, uesp, ss;
 #endif
 };
-_Static_assert(sizeof(struct thread_state) == (sizeof(long) == 8 ? 168 : 68), "i386_THREAD_STATE_COUNT");
+_Static_assert(sizeof(struct i386_thread_state) == (sizeof(long) == 8 ? 168 : 68), "i386_THREAD_STATE_COUNT");
 
-#define DEVICE_NAME 128
-
-struct word_item {
-	item type;
-	unsigned long value;
-};
-
-/* A request to the kernel's server, and its answer: the code, and behind it a name. */
+/* A request to the kernel's server, and its answer. */
 static union {
-	struct header header;
+	union device_message device;
 	struct {
-		struct header header;
-		struct word_item mode;
-#ifdef __x86_64__
-		item name_type;
-#else
-		item name_type[3]; /* a short description has no room for so many bits */
-#endif
-		char name[DEVICE_NAME];
-	} open;
-	struct {
-		struct header header;
-		struct word_item flavor;
-		item state_type;
-		struct thread_state state;
+		mach_msg_header_t head;
+		struct item flavor;
+		mach_msg_type_t type;
+		struct i386_thread_state registers;
 	} state;
-	struct {
-		struct header header;
-		struct word_item protection, offset, bytes, no_cache;
-	} map;
-	struct {
-		struct header header;
-		struct word_item code, name;
-	} answer;
 } asked;
+#define STATE_REQUEST_BYTES (offsetof(__typeof__(asked.state), registers) + sizeof(struct i386_thread_state))
 
-#define STATE_REQUEST_BYTES (offsetof(__typeof__(asked.state), state) + sizeof(struct thread_state))
-
+/* The answer's code. */
 static uint32_t ask(uint32_t to, uint32_t id, unsigned long bytes, uint32_t replies)
 {
-	asked.header = (struct header){
-	    .bits = BITS(COPY_SEND, MAKE_SEND_ONCE), .remote = to, .local = replies, .id = id};
-	need(TRAP(TRAP_MACH_MSG, (unsigned long)&asked, SEND_MSG | RCV_MSG, bytes, sizeof(asked), replies));
-	need((uint32_t)asked.answer.code.value);
-	return (uint32_t)asked.answer.name.value;
+	asked.device.header = (mach_msg_header_t){
+	    .msgh_bits = MACH_MSGH_BITS(MACH_MSG_TYPE_COPY_SEND, MACH_MSG_TYPE_MAKE_SEND_ONCE),
+	    .msgh_remote_port = to,
+	    .msgh_local_port = replies,
+	    .msgh_id = id};
+	need(TRAP(TRAP_MACH_MSG, (unsigned long)&asked, MACH_SEND_MSG | MACH_RCV_MSG, bytes, sizeof(asked),
+		  replies));
+	return (uint32_t)asked.device.items[0].value;
 }
 
 /* The server's thread, of the same task: what it serves, its port, its stack. */
@@ -231,21 +189,29 @@ static _Noreturn void thread_begins(void)
 	serve_port(thread_serves, thread_port);
 }
 
-/* It begins as a function that was called: its return address would be at the stack's pointer. */
+static struct i386_thread_state state_of(void (*begins)(void), uint8_t *stack_end)
+{
+	/* As in a function that was called: its return address would be at the stack's pointer. */
+	const unsigned long at = (unsigned long)begins, stack = (unsigned long)stack_end - sizeof(long);
+
+#ifdef __x86_64__
+	return (struct i386_thread_state){.rip = at, .ursp = stack};
+#else
+	return (struct i386_thread_state){.eip = at, .uesp = stack};
+#endif
+}
+
 static void start_thread(const struct request *request, uint32_t self, uint32_t port, uint32_t replies)
 {
-	const uint32_t thread = ask(self, ID_THREAD_CREATE, HEADER_BYTES, replies);
-
 	thread_serves = request;
 	thread_port = port;
-	asked.state.flavor = (struct word_item){ITEM(ITEM_INTEGER_32, 32, 1), THREAD_STATE};
-	asked.state.state_type = ITEM(ITEM_INTEGER_32, 32, sizeof(asked.state.state) / 4);
-	asked.state.state = (struct thread_state){
-	    .pc = (unsigned long)thread_begins,
-	    .user_sp = (unsigned long)&thread_stack[STACK_BYTES] - sizeof(long),
-	};
-	(void)ask(thread, ID_THREAD_SET_STATE, STATE_REQUEST_BYTES, replies);
-	(void)ask(thread, ID_THREAD_RESUME, HEADER_BYTES, replies);
+	need(ask(self, ID_THREAD_CREATE, HEADER_BYTES, replies));
+	const uint32_t thread = (uint32_t)asked.device.items[1].value;
+	asked.state.flavor = (struct item){ITEM_INTEGER, i386_THREAD_STATE};
+	asked.state.type = DESCRIBED(MACH_MSG_TYPE_INTEGER_32, 32, sizeof(struct i386_thread_state) / 4);
+	asked.state.registers = state_of(thread_begins, &thread_stack[STACK_BYTES]);
+	need(ask(thread, ID_THREAD_SET_STATE, STATE_REQUEST_BYTES, replies));
+	need(ask(thread, ID_THREAD_RESUME, HEADER_BYTES, replies));
 }
 
 /* A server in another task gets the right to receive, and this task keeps one to send. */
@@ -256,20 +222,21 @@ static void prepare_server(const struct request *request)
 	uint32_t port = 0;
 
 	need(TRAP(TRAP_PORT_ALLOCATE, self, RIGHT_RECEIVE, (unsigned long)&port));
-	need(TRAP(TRAP_PORT_INSERT, self, port, port, MAKE_SEND));
+	need(TRAP(TRAP_PORT_INSERT, self, port, port, MACH_MSG_TYPE_MAKE_SEND));
 	if (operation->is_thread)
 		start_thread(request, self, port, replies);
 	else
-		need(TRAP(TRAP_PORT_INSERT, SERVER_TASK, SERVED, port, MOVE_RECEIVE));
+		need(TRAP(TRAP_PORT_INSERT, SERVER_TASK, SERVED, port, MACH_MSG_TYPE_MOVE_RECEIVE));
 	has_server = !operation->is_thread;
-	mach_header =
-	    (struct header){.bits = BITS(COPY_SEND, MAKE_SEND_ONCE) | (operation->has_right ? COMPLEX : 0),
-			    .size = message_bytes(operation),
-			    .remote = port,
-			    .local = replies,
-			    .id = ID_REQUEST};
+	mach_header = (mach_msg_header_t){
+	    .msgh_bits = MACH_MSGH_BITS(MACH_MSG_TYPE_COPY_SEND, MACH_MSG_TYPE_MAKE_SEND_ONCE) |
+			 (operation->has_right ? MACH_MSGH_BITS_COMPLEX : 0),
+	    .msgh_size = message_bytes(operation),
+	    .msgh_remote_port = port,
+	    .msgh_local_port = replies,
+	    .msgh_id = ID_REQUEST};
 	prepare_content(operation, self);
-	give_message(&invocations[0], &mach_message, operation, SEND_MSG | RCV_MSG, replies);
+	give_message(&invocations[0], &mach_message, operation, MACH_SEND_MSG | MACH_RCV_MSG, replies);
 }
 
 void mach_prepare(const struct request *request)
@@ -287,8 +254,8 @@ static _Noreturn void is_not(uint64_t found, uint64_t due)
 
 static void check_right(void)
 {
-	if (mach_message.type != ITEM(MOVE_SEND, 8 * sizeof(mach_message.name), 1))
-		is_not(mach_message.type, ITEM(MOVE_SEND, 8 * sizeof(mach_message.name), 1));
+	if (mach_message.type != ITEM_SEND_RIGHT)
+		is_not(mach_message.type, ITEM_SEND_RIGHT);
 	if (mach_message.name != travels)
 		is_not(mach_message.name, travels);
 }
@@ -317,11 +284,11 @@ void mach_check(const struct request *request)
 {
 	const struct operation *operation = request->operation;
 	const uint32_t due = ID_REQUEST + (operation->has_server ? REPLY_IS : 0);
-	const struct header *header = &mach_message.header;
+	const mach_msg_header_t *header = &mach_message.header;
 
-	if (header->id != due || header->size != message_bytes(operation) ||
-	    header->local != invocations[0].args[4] || header->remote)
-		is_not(header->id, due);
+	if (header->msgh_id != due || header->msgh_size != message_bytes(operation) ||
+	    header->msgh_local_port != invocations[0].args[4] || header->msgh_remote_port)
+		is_not(header->msgh_id, due);
 	if (operation->has_right)
 		check_right();
 	else if (operation->bytes)
@@ -337,19 +304,19 @@ static inline __attribute__((always_inline)) uint32_t answer_all(const struct re
 {
 	uint32_t wrong = 0;
 
-	while (!wrong && served.header.id != ID_END) {
-		const uint32_t reply = served.header.id + REPLY_IS;
+	while (!wrong && served.header.msgh_id != ID_END) {
+		const uint32_t reply = served.header.msgh_id + REPLY_IS;
 
-		served.header.bits = reply_bits;
-		served.header.local = 0;
-		served.header.id = reply;
+		served.header.msgh_bits = reply_bits;
+		served.header.msgh_local_port = 0;
+		served.header.msgh_id = reply;
 		if (last) {
 			served.words[0]++;
 			(*last)++;
 		}
 		request->serve();
 		/* Nothing was received where nothing could be sent. */
-		wrong = served.header.id == reply;
+		wrong = served.header.msgh_id == reply;
 	}
 	return wrong;
 }
@@ -359,10 +326,12 @@ static uint32_t answer_by_kind(const struct request *request)
 	const struct operation *operation = request->operation;
 
 	if (operation->has_right)
-		return answer_all(request, BITS(MOVE_SEND_ONCE, 0) | COMPLEX, 0);
+		return answer_all(
+		    request, MACH_MSGH_BITS(MACH_MSG_TYPE_MOVE_SEND_ONCE, 0) | MACH_MSGH_BITS_COMPLEX, 0);
 	if (operation->bytes)
-		return answer_all(request, BITS(MOVE_SEND_ONCE, 0), &served.words[operation->bytes / 4 - 1]);
-	return answer_all(request, BITS(MOVE_SEND_ONCE, 0), 0);
+		return answer_all(request, MACH_MSGH_BITS(MACH_MSG_TYPE_MOVE_SEND_ONCE, 0),
+				  &served.words[operation->bytes / 4 - 1]);
+	return answer_all(request, MACH_MSGH_BITS(MACH_MSG_TYPE_MOVE_SEND_ONCE, 0), 0);
 }
 
 /* Answers what comes to a port. Ends only with an error, or when it is told. */
@@ -370,11 +339,11 @@ static _Noreturn void serve_port(const struct request *request, uint32_t port)
 {
 	struct invocation *const own = &invocations[SERVERS_INVOCATION];
 	const uint32_t bytes = message_bytes(request->operation);
-	uint32_t wrong = TRAP(TRAP_MACH_MSG, (unsigned long)&served, RCV_MSG, 0, bytes, port);
+	uint32_t wrong = TRAP(TRAP_MACH_MSG, (unsigned long)&served, MACH_RCV_MSG, 0, bytes, port);
 
-	own->number = request->operation->number_x86_64;
+	own->number = operation_number(request, 0);
 	own->target = invocations[0].target;
-	give_message(own, &served, request->operation, SEND_MSG | RCV_MSG, port);
+	give_message(own, &served, request->operation, MACH_SEND_MSG | MACH_RCV_MSG, port);
 	if (!wrong)
 		wrong = answer_by_kind(request);
 	for (;;)
@@ -392,11 +361,11 @@ void mach_end_server(void)
 	if (!has_server)
 		return;
 	mach_message.header = mach_header;
-	mach_message.header.bits = BITS(COPY_SEND, 0);
-	mach_message.header.local = 0;
-	mach_message.header.id = ID_END;
+	mach_message.header.msgh_bits = MACH_MSGH_BITS(MACH_MSG_TYPE_COPY_SEND, 0);
+	mach_message.header.msgh_local_port = 0;
+	mach_message.header.msgh_id = ID_END;
 	has_server = 0;
-	(void)TRAP(TRAP_MACH_MSG, (unsigned long)&mach_message, SEND_MSG, HEADER_BYTES, 0, 0);
+	(void)TRAP(TRAP_MACH_MSG, (unsigned long)&mach_message, MACH_SEND_MSG, HEADER_BYTES, 0, 0);
 }
 
 /* The beginning of mapped_time_value_t. */
@@ -424,26 +393,19 @@ static long read_mapped_time(long *to)
 
 static uint32_t open_device(const char *name, uint32_t replies)
 {
-	asked.open.mode = (struct word_item){ITEM(ITEM_INTEGER_32, 32, 1), 0};
-#ifdef __x86_64__
-	asked.open.name_type = 0x16004000cul; /* a string of 128 bytes */
-#else
-	asked.open.name_type[0] = 0x30000000;
-	asked.open.name_type[1] = 0x0400000c;
-	asked.open.name_type[2] = 1;
-#endif
-	for (unsigned i = 0; name[i]; i++)
-		asked.open.name[i] = name[i];
-	return ask(DEVICE_MASTER, 2800, sizeof(asked.open), replies);
+	device_open_request(&asked.device, name);
+	const uint32_t code = ask(DEVICE_MASTER, ID_DEVICE_OPEN, sizeof(asked.device.open), replies);
+	if (code == D_NO_SUCH_DEVICE)
+		emit_refusal(OUTCOME_UNSUPPORTED, CAUSE_NO_DEVICE, 0, 0, 0, 0);
+	need(code);
+	return (uint32_t)asked.device.items[1].value;
 }
 
 static uint32_t pager_of(uint32_t device, uint32_t protection, uint32_t replies)
 {
-	asked.map.protection = (struct word_item){ITEM(ITEM_INTEGER_32, 32, 1), protection};
-	asked.map.offset = (struct word_item){ITEM(ITEM_WORD, 8 * sizeof(item), 1), 0};
-	asked.map.bytes = (struct word_item){ITEM(ITEM_WORD, 8 * sizeof(item), 1), PAGE};
-	asked.map.no_cache = (struct word_item){ITEM(ITEM_INTEGER_32, 32, 1), 0};
-	return ask(device, 2809, sizeof(asked.map), replies);
+	device_map_request(&asked.device, protection, PAGE);
+	need(ask(device, ID_DEVICE_MAP, sizeof(asked.device.map), replies));
+	return (uint32_t)asked.device.items[1].value;
 }
 
 /* Where a page of the device is. */
@@ -465,7 +427,10 @@ unsigned long mach_time_prepare(void)
 
 /* stubs.S */
 extern const char mach_print_gate[], mach_msg_gate[], mach_print_page[], mach_msg_page[];
+
+/* Where the stubs of the page go on (stub.inc). */
 extern unsigned long mach_entry_call;
+unsigned long mach_entry_call;
 
 unsigned long mach_gate_stub(const struct request *request)
 {
@@ -489,8 +454,9 @@ unsigned long mach_sysenter_stub(const struct request *request)
 unsigned long mach_page_stub(const struct request *request)
 {
 	need_self();
-	if (request->operation->has_server && !request->serves)
-		need(TRAP(TRAP_PORT_INSERT, SERVER_TASK, DEVICE_MASTER, DEVICE_MASTER, COPY_SEND));
+	if (request->operation->has_server && !request->operation->is_thread && !request->serves)
+		need(TRAP(TRAP_PORT_INSERT, SERVER_TASK, DEVICE_MASTER, DEVICE_MASTER,
+			  MACH_MSG_TYPE_COPY_SEND));
 	const void *page = (const void *)map_device("entry", PROTECT_READ | PROTECT_EXECUTE);
 	mach_entry_call = image_function(page, "entry_call", "ENTRY_1");
 	if (!mach_entry_call)

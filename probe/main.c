@@ -144,9 +144,10 @@ static void parse_row(struct request *request, char **argv)
 	request->cpu = parse(argv, REQUEST_CPU, ~0ul);
 }
 
-/* The server makes its traps by the same entry, and writes the headers of its messages itself. */
+/* The server makes its traps by the same entry, and writes the headers of its messages itself. Records are its client's alone to write. */
 static _Noreturn void serve(struct request *request, char **argv)
 {
+	emit_nothing();
 	parse_names(request, argv);
 	if (!request->serve)
 		refuse_request(REQUEST_ENTRY);

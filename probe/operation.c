@@ -28,7 +28,7 @@ const char *operation_function(const struct operation *operation, unsigned place
 	return call_of(operation, place).function;
 }
 
-static unsigned long number_of(const struct request *request, unsigned place)
+unsigned long operation_number(const struct request *request, unsigned place)
 {
 	const struct call call = call_of(request->operation, place);
 
@@ -50,7 +50,7 @@ void operation_prepare(const struct request *request)
 	unsigned long *args = invocations[0].args;
 
 	for (unsigned call = 0; call < request->operation->calls; call++)
-		invocations[call].number = number_of(request, call);
+		invocations[call].number = operation_number(request, call);
 	if (request->operation->clock != NO_CLOCK) {
 		args[0] = request->operation->clock;
 		args[1] = (unsigned long)&answer;

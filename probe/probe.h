@@ -152,6 +152,8 @@ uint32_t cpu_now(void);
 void emit_identity(uint16_t entry, uint16_t operation);
 void emit(uint16_t kind, const void *payload, uint32_t bytes);
 void emit_fact(uint64_t fact, uint64_t value);
+/* From here on nothing is written, whatever is emitted. */
+void emit_nothing(void);
 /* Ends the program with an outcome that is not OUTCOME_OK. */
 _Noreturn void emit_refusal(uint64_t outcome, uint64_t cause, uint64_t d0, uint64_t d1, uint64_t d2,
 			    uint64_t d3);
@@ -185,7 +187,9 @@ void operation_prepare(const struct request *request);
 void operation_check(const struct request *request);
 /* Behind the samples, none of which sees whether there was an answer: whether the entry still has one. */
 void operation_check_again(const struct request *request);
-/* The C function of a call of an operation, from 0. */
+/* The number of a call of an operation, from 0, in the ABI of the entry; of a trap of GNU Mach it is the same in each. */
+unsigned long operation_number(const struct request *request, unsigned place);
+/* The C function of such a call. */
 const char *operation_function(const struct operation *operation, unsigned place);
 
 /* process.c (64 bit only): the function that makes a process through the request's entry; 0 where the C library lacks what it takes. */

@@ -16,54 +16,50 @@ extern call *mach_stub_call;
 call *mach_stub_call = mach_stub_gate;
 
 /* The result of a request: of mach_msg, or the answer's. */
-static uint32_t ask(union message *message, uint32_t to, uint32_t id, uint32_t bytes, uint32_t answers)
+static uint32_t ask(union device_message *message, uint32_t to, uint32_t id, uint32_t bytes, uint32_t answers)
 {
-	message->header.bits = BITS(COPY_SEND, MAKE_SEND_ONCE);
-	message->header.remote = to;
-	message->header.local = answers;
-	message->header.id = id;
-	const uint32_t result = mach_msg_trap(message, SEND | RECEIVE | SEND_TIMEOUT | RECEIVE_TIMEOUT, bytes,
-					      sizeof(*message), answers, MILLISECONDS, 0);
+	message->header = (mach_msg_header_t){
+	    .msgh_bits = MACH_MSGH_BITS(MACH_MSG_TYPE_COPY_SEND, MACH_MSG_TYPE_MAKE_SEND_ONCE),
+	    .msgh_remote_port = to,
+	    .msgh_local_port = answers,
+	    .msgh_id = id,
+	};
+	const uint32_t result =
+	    mach_msg_trap(message, MACH_SEND_MSG | MACH_RCV_MSG | MACH_SEND_TIMEOUT | MACH_RCV_TIMEOUT, bytes,
+			  sizeof(*message), answers, MILLISECONDS, 0);
 	if (result)
 		return result;
-	if (message->header.id != id + REPLY_IS || message->items[0].type != INTEGER)
+	if (message->header.msgh_id != id + REPLY_IS || message->items[0].type != ITEM_INTEGER)
 		return FAILURE;
 	return (uint32_t)message->items[0].value;
 }
 
 /* The right of an answer; 0 when it has none. */
-static uint32_t port_of(const union message *message)
+static uint32_t port_of(const union device_message *message)
 {
-	const uint32_t bytes = sizeof(struct header) + 2 * sizeof(struct item);
+	const uint32_t bytes = offsetof(union device_message, items[2]);
 
-	return message->header.size == bytes && message->items[1].type == SEND_RIGHT
+	return message->header.msgh_size == bytes && message->items[1].type == ITEM_SEND_RIGHT
 		   ? (uint32_t)message->items[1].value
 		   : 0;
 }
 
 static uint32_t open(uint32_t master, uint32_t answers, uint32_t *device)
 {
-	static const char name[] = "entry";
-	union message message = {.open = {.mode = {.type = INTEGER}, .type = DESCRIBED_NAME}};
+	union device_message message;
 
-	for (unsigned i = 0; i < sizeof(name); i++)
-		message.open.name[i] = name[i];
-	const uint32_t result = ask(&message, master, DEVICE_OPEN, sizeof(message.open), answers);
+	device_open_request(&message, "entry");
+	const uint32_t result = ask(&message, master, ID_DEVICE_OPEN, sizeof(message.open), answers);
 	*device = result ? 0 : port_of(&message);
 	return result;
 }
 
 static uint32_t map(uint32_t device, uint32_t answers, uint32_t *pager)
 {
-	union message message = {.items = {
-				     {INTEGER, READ_AND_EXECUTE},
-				     {WORD, 0},
-				     {WORD, PAGE},
-				     {INTEGER, 0},
-				 }};
-	const uint32_t bytes = sizeof(struct header) + sizeof(message.items);
-	const uint32_t result = ask(&message, device, DEVICE_MAP, bytes, answers);
+	union device_message message;
 
+	device_map_request(&message, READ_AND_EXECUTE, PAGE);
+	const uint32_t result = ask(&message, device, ID_DEVICE_MAP, sizeof(message.map), answers);
 	*pager = result ? 0 : port_of(&message);
 	return result;
 }
@@ -71,10 +67,12 @@ static uint32_t map(uint32_t device, uint32_t answers, uint32_t *pager)
 /* Without an answer: the port of answers itself is given back so. */
 static void tell(uint32_t to, uint32_t id, struct item item, uint32_t bytes)
 {
-	union message message = {.header = {.bits = BITS(COPY_SEND, 0), .remote = to, .id = id}};
+	union device_message message;
 
+	message.header = (mach_msg_header_t){
+	    .msgh_bits = MACH_MSGH_BITS(MACH_MSG_TYPE_COPY_SEND, 0), .msgh_remote_port = to, .msgh_id = id};
 	message.items[0] = item;
-	mach_msg_trap(&message, SEND, bytes, 0, 0, 0, 0);
+	mach_msg_trap(&message, MACH_SEND_MSG, bytes, 0, 0, 0, 0);
 }
 
 /* The page, from the device to a function in it. */
@@ -111,11 +109,11 @@ __attribute__((visibility("default"))) uint32_t mach_stub_begin(uint32_t device_
 	if (!result) {
 		result = find(task, device, answers);
 		/* The mapping stays. */
-		tell(device, DEVICE_CLOSE, (struct item){0}, sizeof(struct header));
+		tell(device, ID_DEVICE_CLOSE, (struct item){0}, sizeof(mach_msg_header_t));
 		syscall_mach_port_deallocate(task, device);
 	}
-	tell(task, PORT_DESTROY, (struct item){PORT_NAME, answers},
-	     sizeof(struct header) + sizeof(struct item));
+	tell(task, ID_MACH_PORT_DESTROY, (struct item){ITEM_PORT_NAME, answers},
+	     offsetof(union device_message, items[1]));
 	syscall_mach_port_deallocate(task, task);
 	return result;
 }

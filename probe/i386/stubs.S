@@ -1,14 +1,5 @@
-/* As probe/x86_64/stubs.S, of 32-bit code, whose arguments are all on the stack. */
-.macro STUB name, number, how
-	.text
-	.balign 16
-	.globl	\name
-	.type	\name, @function
-\name:
-	mov	$-\number, %eax
-	\how
-	.size	\name, . - \name
-.endm
+/* Stubs of 32-bit code, whose arguments are all on the stack. */
+#include "stub.inc"
 
 .macro GATE
 	lcall	$7, $0
@@ -24,21 +15,11 @@
 	sysenter
 .endm
 
-.macro PAGE
-	jmp	*mach_entry_call
-.endm
-
 STUB mach_msg_gate, 25, GATE
 STUB mach_print_gate, 30, GATE
 STUB mach_msg_sysenter, 25, BY_SYSENTER
 STUB mach_print_sysenter, 30, BY_SYSENTER
 STUB mach_msg_page, 25, PAGE
 STUB mach_print_page, 30, PAGE
-
-	.bss
-	.balign	4
-	.globl	mach_entry_call
-mach_entry_call:
-	.skip	4
 
 	.section .note.GNU-stack, "", @progbits

@@ -147,6 +147,19 @@ impl Script {
         script
     }
 
+    /// Changes each probe: in the place of these bytes, which it has once, are those.
+    pub fn change_probes(&mut self, from: &[u8], to: &[u8]) {
+        assert_eq!(from.len(), to.len());
+        for probe in ["probe64", "probe32"] {
+            let bytes = self.files.get_mut(probe).unwrap();
+            let is_here = |at: &usize| bytes[*at..].starts_with(from);
+            let [at] = (0..bytes.len()).filter(is_here).collect::<Vec<_>>()[..] else {
+                panic!("{probe} has {from:?} not once");
+            };
+            bytes[at..at + to.len()].copy_from_slice(to);
+        }
+    }
+
     pub fn limit(&mut self, ticks: u64) {
         self.lines.push(Line::Limit(ticks));
     }

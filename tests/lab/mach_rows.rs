@@ -259,3 +259,23 @@ fn traps_of_mach_without_the_personality_are_refused_and_a_server_that_is_missin
     // The name is then that of its own task, which has the right already: KERN_RIGHT_EXISTS.
     assert_eq!(alone.into_iter().map(wrong_answer).collect::<Vec<_>>(), [21; 2]);
 }
+
+#[test]
+fn a_device_that_the_kernel_lacks_closes_the_rows_that_need_it() {
+    let mut script = Script::new();
+    script.change_probes(b"\0entry\0", b"\0other\0");
+    script.set("personality=mach");
+    let of_device: Vec<Row> =
+        rows().into_iter().filter(|(entry, _)| entry.name.starts_with("entry-page-")).collect();
+    for (entry, operation) in &of_device {
+        script.row(entry, operation);
+    }
+    let Some(answers) = verdict(&script) else { return };
+    assert_eq!(answers.len(), 8);
+    for (answer, (entry, operation)) in answers.into_iter().zip(of_device) {
+        let label = format!("{} {}", entry.name, operation.name);
+        let Answer::Verdict(verdict) = answer else { panic!("{label}: {answer:?}") };
+        let found = (verdict.outcome, verdict.cause);
+        assert_eq!(found, (abi::OUTCOME_UNSUPPORTED, abi::CAUSE_NO_DEVICE), "{label}: {verdict:?}");
+    }
+}

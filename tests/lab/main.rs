@@ -22,6 +22,7 @@ mod logged;
 mod mach;
 mod mach_answers;
 mod mach_changes;
+mod mach_costs;
 mod mach_entry;
 mod mach_model;
 mod mach_rows;

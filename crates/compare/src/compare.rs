@@ -4,9 +4,9 @@ use crate::comparison::{Comparison, Confounder, Row, RunHead, SCHEMA, Severity, 
 use crate::pair::{self, Both, RowOfBoth};
 use crate::run::{Paired, Run, SideRuns};
 use crate::settings::Settings;
-use crate::{boots, facts, gate, judge};
+use crate::{apart, boots, facts, gate, judge};
 use std::collections::BTreeSet;
-use table::Table;
+use table::{Kernel, Table};
 
 /// Compares two sides. Of `history`, which may hold any kept runs, those count that differ from a run of a side in nothing that
 /// may be the cause of a difference; they tell how much rows vary from run to run, and nothing else.
@@ -48,7 +48,7 @@ fn conclude(
     let mut pairs = if refused { Vec::new() } else { given.pairs() };
     judge::judge(&mut pairs, &settings.same);
     sort(&mut pairs);
-    let kernel = of_base.runs.iter().chain(&of_new.runs).find_map(|run| run.head.place.kernel.known());
+    let kernel = kernel(given);
     let gate = if refused { None } else { gate::judge(given.table, kernel, &settings.gate, &mut pairs) };
     let rows: Vec<Row> = pairs.into_iter().map(|pair| pair.row).collect();
     Comparison {
@@ -108,7 +108,7 @@ fn confounders(given: &Both, [base, new]: [&Distinct; 2]) -> Vec<Confounder> {
     };
     let mut found = facts::confounders(&sides);
     if !given.have_rows_in_common() {
-        found.push(facts::nothing_in_common([&given.base, &given.new].map(|runs| pair::rows_of(runs))));
+        found.push(nothing_in_common(given));
     }
     let is_unknown = |run: &&Run| run.is_of_one_boot && run.head.boot.is_none();
     found.extend(facts::unknown_boots([&given.base, &given.new].map(|runs| runs.iter().any(is_unknown))));
@@ -122,6 +122,19 @@ fn confounders(given: &Both, [base, new]: [&Distinct; 2]) -> Vec<Confounder> {
     found.extend(facts::repeated_rows([&given.base, &given.new].map(|runs| rows(runs))));
     found.sort_by_key(|confounder| confounder.severity);
     found
+}
+
+fn kernel(given: &Both) -> Option<Kernel> {
+    given.base.iter().chain(&given.new).find_map(|run| run.head.place.kernel.known())
+}
+
+/// What sides without a row in common differ in: their configurations, or else the calls that they measured.
+fn nothing_in_common(given: &Both) -> Confounder {
+    let sides = [&given.base[..], &given.new[..]];
+    match apart::configurations(given.table, sides) {
+        Some(configurations) => facts::other_configurations(configurations, kernel(given)),
+        None => facts::nothing_in_common(sides.map(pair::rows_of)),
+    }
 }
 
 fn side(given: &SideRuns, runs: &[&Run]) -> Side {

@@ -394,7 +394,19 @@ fn other_rows(sides: &Sides) -> Option<Confounder> {
 
 /// Sides without a row in common; with how many rows either has.
 pub(crate) fn nothing_in_common(rows: [usize; 2]) -> Confounder {
-    confounder("rows", "rows", rows.map(|rows| vec![row_count(rows)]), Refuses, "No row is on both sides.")
+    let meaning = "No row is on both sides: they measured other calls. Measure the same on both.";
+    confounder("rows", "rows", rows.map(|rows| vec![row_count(rows)]), Refuses, meaning)
+}
+
+/// Sides without a row in common, that measured the same calls in these configurations.
+pub(crate) fn other_configurations(configurations: [Vec<String>; 2], kernel: Option<Kernel>) -> Confounder {
+    let how =
+        if kernel == Some(Kernel::Lab) { "kentry lab with a --set for each" } else { "one run of both" };
+    let meaning = format!(
+        "No row is on both sides: the same calls were measured in other configurations. Measure both sides in the same one; {how} shows \
+         configurations side by side."
+    );
+    confounder("rows", "configuration of the rows", configurations, Refuses, &meaning)
 }
 
 fn row_count(rows: usize) -> String {

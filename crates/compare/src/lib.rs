@@ -11,6 +11,7 @@
 
 #![forbid(unsafe_code)]
 
+mod apart;
 mod asked;
 mod boots;
 mod compare;

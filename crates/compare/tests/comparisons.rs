@@ -678,6 +678,39 @@ fn pairs_of_rounds_count_alone() {
     assert_eq!(told.new.unwrap().estimate, Some(302.0), "as it was measured");
 }
 
+/// A run of the lab with a row in each of these configurations.
+fn in_lab(id: u64, entry: &str, configurations: &[&[(&str, &str)]]) -> Document {
+    let row = |configuration: &&[(&str, &str)]| {
+        let pairs = configuration.iter().map(|(name, value)| (name.to_string(), value.to_string()));
+        Row { configuration: pairs.collect(), ..measured(entry, "none", 300.0) }
+    };
+    let mut document = document(id, configurations.iter().map(row).collect());
+    document.measurement.place = Place::new(Machine::QemuTcg, Kernel::Lab);
+    document
+}
+
+#[test]
+fn rows_of_the_same_calls_in_other_configurations_are_refused_with_what_the_configurations_differ_in() {
+    let said = |base: &Document, new: &Document| {
+        let found = between(std::slice::from_ref(base), std::slice::from_ref(new));
+        assert!(found.refused);
+        found.confounders.into_iter().find(|one| one.id == "rows").unwrap()
+    };
+    let of = |id, pti| in_lab(id, "call", &[&[("pti", pti), ("smap", "on")]]);
+    let rows = said(&of(1, "on"), &of(2, "off"));
+    assert_eq!((&rows.base[..], &rows.new[..]), (&["pti=on".into()][..], &["pti=off".into()][..]));
+    assert!(rows.meaning.contains("kentry lab with a --set for each"), "{}", rows.meaning);
+    let several = in_lab(3, "call", &[&[("pti", "on"), ("smap", "on")], &[("pti", "on"), ("smap", "off")]]);
+    let rows = said(&several, &of(2, "off"));
+    assert_eq!(
+        (rows.base, rows.new),
+        (vec!["pti=on,smap=off".into(), "pti=on,smap=on".into()], vec!["pti=off,smap=on".into()])
+    );
+    let rows = said(&of(1, "on"), &in_lab(4, "syscall-x86_64", &[&[("pti", "off"), ("smap", "on")]]));
+    assert_eq!((&rows.base[..], &rows.new[..]), (&["1 row".into()][..], &["1 row".into()][..]));
+    assert!(rows.meaning.contains("other calls"), "{}", rows.meaning);
+}
+
 #[test]
 fn arms_on_two_kinds_of_core_have_their_rows_in_common() {
     let on = |id: u64, core: &str, cycles| {
@@ -690,6 +723,11 @@ fn arms_on_two_kinds_of_core_have_their_rows_in_common() {
     let (fast, small) = (on(1, "performance", 300.0), on(2, "efficient", 400.0));
     let as_runs = between(std::slice::from_ref(&fast), std::slice::from_ref(&small));
     assert!(as_runs.refused, "rows of different cores");
+    let rows = as_runs.confounders.iter().find(|found| found.id == "rows").unwrap();
+    assert_eq!(
+        (&rows.base[..], &rows.new[..]),
+        (&["core=performance".into()][..], &["core=efficient".into()][..])
+    );
     let arm = |document: &Document| SideRuns {
         label: "arm".into(),
         runs: vec![Run::of_configuration(Table::get(), document, None, &BTreeMap::new())],

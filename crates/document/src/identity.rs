@@ -52,6 +52,23 @@ impl Identity {
     pub fn alone(self) -> Identity {
         Identity { switches: BTreeMap::new(), core: None, ..self }
     }
+
+    /// Whether it is of the same entry and operation, in whatever configuration.
+    pub fn is_same_call(&self, other: &Identity) -> bool {
+        (&self.entry, &self.operation) == (&other.entry, &other.operation)
+    }
+
+    /// What tells it from the other rows of its entry and operation, by name.
+    pub fn configuration(&self, table: &Table) -> BTreeMap<String, String> {
+        let name = |tag: &Tag| match tag {
+            Tag::Name(name) => Some(name.clone()),
+            Tag::Id(id) => table.switches.iter().find(|switch| switch.id == *id).map(|one| one.name.clone()),
+        };
+        let switches = self.switches.iter().filter_map(|(tag, value)| Some((name(tag)?, value.clone())));
+        let others = [(CORE, &self.core), (FOOTPRINT, &self.footprint)];
+        let others = others.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value.clone()?)));
+        switches.chain(others).collect()
+    }
 }
 
 /// A value as this version writes it; as it stands if this version does not know it.
@@ -276,6 +293,19 @@ mod tests {
         assert_eq!(each_alone[1..], [alone.clone(), alone.clone()]);
         assert_eq!(lab.row_alone(table, &alone), Some(&lab.results[1]));
         assert_eq!(lab.row_alone(table, &Identity::of(row_of_table("ud"))), None);
+    }
+
+    #[test]
+    fn a_configuration_names_what_tells_two_rows_of_one_call_apart() {
+        let table = Table::get();
+        let [on, off] = ["on", "off"].map(|value| in_lab(table, "call", &[("pti", value)]));
+        assert!(on.is_same_call(&off) && !on.is_same_call(&in_lab(table, "ud", &[])));
+        let (of_on, of_off) = (on.configuration(table), off.configuration(table));
+        let differ: Vec<&String> =
+            of_on.keys().filter(|name| of_on.get(*name) != of_off.get(*name)).collect();
+        assert_eq!(differ, ["pti"]);
+        let touched = document(Kernel::Linux).identity(table, &row("call", &[(FOOTPRINT, "64")]));
+        assert_eq!(touched.configuration(table), [(FOOTPRINT.to_string(), "64".to_string())].into());
     }
 
     #[test]

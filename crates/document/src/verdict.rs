@@ -30,6 +30,7 @@ pub fn judge(entry: &Entry, verdict: &Verdict) -> (Outcome, String) {
             closed(entry, "no-auxv", outcome, format!("auxiliary vector entry {first} is missing"))
         }
         abi::CAUSE_NO_SYMBOL => closed(entry, "no-symbol", outcome, "there is no such function".into()),
+        abi::CAUSE_NO_DEVICE => closed(entry, "no-device", outcome, "there is no such device".into()),
         abi::CAUSE_NO_USER_TIME => closed(entry, "no-user-time", outcome, "cap_user_time is 0".into()),
         abi::CAUSE_NO_TIME_PAGE => closed(entry, "no-time-page", outcome, "no time page was found".into()),
         abi::CAUSE_STRICT_DEVMEM => closed(entry, "strict-devmem", outcome, "the page is kept closed".into()),
@@ -240,6 +241,12 @@ mod tests {
 
         let nosys = verdict(abi::OUTCOME_REFUSED, abi::CAUSE_ERRNO, [38, 0, 0, 0]);
         assert!(judge(entry("syscall-x32"), &nosys).1.contains("CONFIG_X86_X32_ABI"));
+
+        let no_device = verdict(abi::OUTCOME_UNSUPPORTED, abi::CAUSE_NO_DEVICE, [0; 4]);
+        for (name, why) in [("entry-page-i386", "no device entry"), ("mapped-time-mach", "no device time")] {
+            let reason = format!("this kernel has {why}");
+            assert_eq!(judge(entry(name), &no_device), (Outcome::Unsupported, reason));
+        }
     }
 
     #[test]

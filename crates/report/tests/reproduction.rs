@@ -342,6 +342,25 @@ fn counts_are_on_no_scale_with_times_and_what_is_unknown_has_no_bar() {
 }
 
 #[test]
+fn a_chart_in_which_nothing_was_measured_here_has_published_bars_alone() {
+    let found = made("two-conditions", true);
+    let text = rendered("two-conditions", true, Format::Text, PLAIN);
+    let chart = |title: &str| {
+        let lines = text.lines().skip_while(|line| *line != title).skip(1);
+        lines.take_while(|line| !line.is_empty()).collect::<Vec<_>>()
+    };
+    let [none, some] = ["PTI on, ns", "PTI off, ns"].map(chart);
+    assert!(!none.is_empty() && none.iter().all(|line| line.contains(" publ. ")), "{none:?}");
+    assert!(some.iter().any(|line| line.contains("  here  ") && line.ends_with(" -")), "{some:?}");
+    assert!(some.iter().any(|line| line.contains("  kentry  ")), "{some:?}");
+    let drawn = picture(&found);
+    let labels = panels(&drawn)[0].matches(">here</text>").count();
+    let missing = some.iter().filter(|line| line.contains("  here  ")).count();
+    assert_eq!(labels, missing, "the picture has the lines of the text");
+    assert!(!picture(&made("nothing", true)).contains(">here</text>"));
+}
+
+#[test]
 fn bars_are_as_long_as_their_figures_and_stay_within_the_scale() {
     for found in [made("two-conditions", true), made("known-way", false), made("nothing", false)] {
         for panel in panels(&picture(&found)) {

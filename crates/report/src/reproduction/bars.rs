@@ -16,7 +16,21 @@ pub(super) struct Chart {
 
 impl Chart {
     fn has_bars(&self) -> bool {
-        self.rows.iter().flat_map(|row| &row.bars).any(|bar| bar.length.is_some())
+        self.bars().any(|bar| bar.length.is_some())
+    }
+
+    /// Without the bars of here, where nothing in it was measured here: a `-` in each row would tell nothing. Where something was, it tells
+    /// which figure is missing.
+    fn without_unmeasured(mut self) -> Chart {
+        let is_here = |bar: &Bar| bar.whose != Whose::Published;
+        if !self.bars().any(|bar| is_here(bar) && bar.is_known()) {
+            self.rows.iter_mut().for_each(|row| row.bars.retain(|bar| !is_here(bar)));
+        }
+        self
+    }
+
+    fn bars(&self) -> impl Iterator<Item = &Bar> {
+        self.rows.iter().flat_map(|row| &row.bars)
     }
 
     /// With the unit of its bars, where it is not called by that.
@@ -75,6 +89,10 @@ impl Bar {
         let text = length.map_or_else(|| ABSENT.to_owned(), text);
         Bar { whose, label, text, length, ends: None, times: None }
     }
+
+    pub fn is_known(&self) -> bool {
+        self.text != ABSENT
+    }
 }
 
 /// Charts that share a scale.
@@ -86,7 +104,7 @@ pub(super) struct Scale {
 
 impl Scale {
     pub fn bars(&self) -> impl Iterator<Item = &Bar> {
-        self.charts.iter().flat_map(|chart| &chart.rows).flat_map(|row| &row.bars)
+        self.charts.iter().flat_map(Chart::bars)
     }
 }
 
@@ -97,6 +115,7 @@ pub(super) fn scales(reproduction: &Reproduction) -> Vec<Scale> {
     let all = std::iter::once(published(reproduction)).chain(guests).chain(concluded(reproduction));
     let drawn = all.map(|mut scale| {
         scale.charts.retain(Chart::has_bars);
+        scale.charts = scale.charts.into_iter().map(Chart::without_unmeasured).collect();
         scale
     });
     drawn.filter(|scale| !scale.charts.is_empty()).collect()

@@ -4,7 +4,6 @@
 
 use super::bars::{Bar, Row, Scale, Whose, legend, scales};
 use crate::Error;
-use crate::figure::ABSENT;
 use crate::picture::{self, Axis, Px, Text, Tick, shortened};
 use crate::plain::xml;
 use askama::Template;
@@ -182,7 +181,7 @@ fn drawn(bar: &Bar, row: &str, axis: &Axis, y: f64) -> Drawn {
         title: xml(&format!(
             "{row}, {}: {}",
             bar.whose.what(),
-            if bar.text == ABSENT { "unknown" } else { &bar.text }
+            if bar.is_known() { &bar.text } else { "unknown" }
         )),
     }
 }
