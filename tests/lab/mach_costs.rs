@@ -100,17 +100,19 @@ fn the_document_tells_what_the_rows_count() {
 }
 
 /// The parts of a round trip by an entry, in the order of their lines.
-fn parts(counts: &Counts, entry: &str) -> [f64; 6] {
+fn parts(counts: &Counts, entry: &str) -> [f64; 7] {
     let of = |operation: &str| counts[&(entry.to_string(), operation.to_string())];
     let [null, own, rpc] = ["mach_msg-null", "mach_msg-send-receive", "mach_msg-rpc"].map(of);
+    let spaces = rpc - of("mach_msg-rpc-thread");
     let of_1024 = (of("mach_msg-rpc-4096") - of("mach_msg-rpc-1024")) / 3.0;
-    [2.0 * null, 2.0 * (own - null), rpc - 2.0 * own, rpc, of_1024, of("mach_msg-rpc-right") - rpc]
+    [2.0 * null, 2.0 * (own - null), rpc - 2.0 * own, rpc, spaces, of_1024, of("mach_msg-rpc-right") - rpc]
 }
 
-const OPERATIONS: [&str; 6] = [
+const OPERATIONS: [&str; 7] = [
     "mach_msg-null",
     "mach_msg-send-receive",
     "mach_msg-rpc",
+    "mach_msg-rpc-thread",
     "mach_msg-rpc-1024",
     "mach_msg-rpc-4096",
     "mach_msg-rpc-right",
@@ -147,7 +149,7 @@ fn the_document_tells_the_parts_of_a_message() {
     for (emulator, configurations) in COLUMNS {
         let Some(counted) = counted(emulator, configurations, &rows) else { return };
         for (table, entry) in tables.iter().zip(entries) {
-            let columns: Vec<[f64; 6]> = counted.iter().map(|counts| parts(counts, entry)).collect();
+            let columns: Vec<[f64; 7]> = counted.iter().map(|counts| parts(counts, entry)).collect();
             for (place, line) in table[2..].iter().enumerate() {
                 let counted: Vec<f64> = columns.iter().map(|parts| parts[place]).collect();
                 let told = told_parts(line, before, configurations.len());
