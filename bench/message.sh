@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What a round trip of GNU Mach's to a server in another task consists of, in the lab: tables in Markdown, of rows that one run measured.
+# What a round trip of GNU Mach's to a server consists of, in the lab: tables in Markdown, of rows that one run measured.
 #
 #	bench/message.sh [--bochs] [ENTRY...]	of syscall-x86_64 and lcall7-i386, or these entries; --bochs: in Bochs, which has PCID
 #

@@ -7,7 +7,7 @@
 
 #define MACH_TRAPS 130 /* the traps of GNU Mach end before this number, without its sign */
 
-#define MOST_THREADS 8 /* that can be alive at once, and so many address spaces and tasks */
+#define MOST_THREADS 8 /* that can be alive at once; there are as many tasks and address spaces */
 
 /*
  * Stacks of a thread: below each is a page that is not mapped (stacks.S). A stack begins less than STACK_ROOM below its end,

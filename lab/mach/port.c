@@ -151,7 +151,7 @@ static void names_die(struct port *port)
 	}
 }
 
-/* Who waits to send is done: the message is destroyed. Who waits to receive is told. */
+/* All who wait to send are done: their messages are destroyed. All who wait to receive are told. */
 static void waiting_end(struct port *port)
 {
 	struct thread *waiting;
@@ -162,9 +162,7 @@ static void waiting_end(struct port *port)
 		wait_ends(waiting, MSG_SUCCESS);
 		message_destroy(message, 0);
 	}
-	waiting = wait_receiver(port);
-	if (waiting)
-		wait_ends(waiting, RCV_PORT_DIED);
+	wait_receivers_end(port);
 }
 
 static void die(struct port *port)

@@ -84,7 +84,7 @@ struct port *port_new(enum port_object object, uint32_t number, struct task *cha
 void port_refer(struct port *port);
 void port_forget(struct port *port); /* one reference less */
 void port_ends(
-    struct port *port); /* of what it stands for: it dies, with the reference that it was made with */
+    struct port *port); /* what it stands for has ended: it dies, and the kernel's own reference goes */
 /* Ports as numbers of 32 bits, as they stand in messages. Only what port_number has given is to be asked for. */
 uint32_t port_number(const struct port *port);
 struct port *port_by_number(uint32_t number);

@@ -3,6 +3,14 @@
 #include "mach/task.h"
 #include "user/thread.h"
 
+void message_offer(const struct port *port)
+{
+	struct thread *const receiver = port->first ? wait_receiver(port) : 0;
+
+	if (receiver)
+		wait_ends(receiver, MSG_SUCCESS);
+}
+
 void message_put(struct port *port, struct message *message)
 {
 	message->next = 0;
@@ -12,9 +20,7 @@ void message_put(struct port *port, struct message *message)
 		port->first = message;
 	port->last = message;
 	port->queued++;
-	struct thread *const receiver = wait_receiver(port);
-	if (receiver)
-		wait_ends(receiver, MSG_SUCCESS);
+	message_offer(port);
 }
 
 /* Those that wait to send, in their order, as long as there is room. */

@@ -100,9 +100,7 @@ struct right right_take(struct task *task, struct entry *entry, unsigned item)
 	default:
 		strip(task, entry, TYPE_RECEIVE);
 		port_moves(port, 0);
-		struct thread *const waiting = wait_receiver(port);
-		if (waiting)
-			wait_ends(waiting, RCV_PORT_DIED);
+		wait_receivers_end(port);
 	}
 	return (struct right){port, right_received_as(item)};
 }

@@ -20,8 +20,8 @@ struct request {
 	uint64_t out[MOST_OUT];
 	struct right right;
 	struct task *sender;
-	int ends_sender; /* its task, when it has been answered; */
-	int ends_thread; /* or its thread */
+	/* When it has been answered: the task that has sent it ends, or its thread that has. */
+	int ends_sender, ends_thread;
 };
 
 /* server_port.c, server_machine.c: KERN_* and the like, each by the id of mach/interface.h; MIG_BAD_ID when it is none of theirs. */

@@ -1,4 +1,4 @@
-/* Tasks: an address space and names; and their threads, of which a program's task has one when it begins, and one that a task has made none. */
+/* Tasks: an address space, names and threads. The task of a program begins with one thread; one that is made by task_create has none. */
 #pragma once
 
 #include "mach/message.h"
@@ -37,12 +37,14 @@ uint32_t task_thread_create(struct task *task, struct thread **made); /* it begi
 uint32_t thread_set_state(struct thread *thread, uint32_t flavor, const uint8_t *bytes, uint32_t numbers);
 uint32_t thread_resume(struct thread *thread);
 void thread_terminate(struct thread *thread); /* does not return where it is the current one */
-void thread_stops(struct thread *thread);
-void thread_is_gone(struct thread *thread);
+/* How a thread ends, in two steps: it waits and runs no more; nobody can name it any more. */
+void thread_stop(struct thread *thread);
+void thread_forget(struct thread *thread);
 void task_threads(struct task *task, void (*act)(struct thread *)); /* for each of its threads */
 
 /* vm.c: KERN_* */
 uint32_t task_make_shadow_stack(struct task *task, uint64_t *top); /* 0: its programs have none */
+void task_drop_shadow_stack(struct task *task, uint64_t top);
 uint32_t task_vm_allocate(struct task *task, uint64_t *address, uint64_t bytes, int anywhere);
 uint32_t task_vm_deallocate(struct task *task, uint64_t address, uint64_t bytes);
 struct map {
@@ -73,6 +75,9 @@ void server_serve(struct message *request);
 /* wait.c */
 /* Waits until somebody calls wait_ends for the current thread, or so many milliseconds are over: then `over`. */
 uint32_t wait_for(struct port *port, int is_sender, int has_end, uint32_t milliseconds, uint32_t over);
+/* The same wait goes on, in its place among those that wait, and until the same end: what has ended it is not there any more. */
+uint32_t wait_on(struct port *port, uint32_t over);
 void wait_ends(struct thread *thread, uint32_t result);
 struct thread *wait_oldest_sender(const struct port *port);
 struct thread *wait_receiver(const struct port *port);
+void wait_receivers_end(const struct port *port); /* all of them: the port is not theirs any more */

@@ -29,15 +29,28 @@ static int is_of(const struct thread *thread, const struct task *task)
 	return thread->is_alive && thread->mach.task == task;
 }
 
-/* The landing pad is the vDSO's of a program; a task that none was loaded into has none. */
-static uint64_t landing_pad_of(const struct task *task)
+/* One that the task has already, the current one if it is the task's; null if it has none. */
+static const struct thread *other_of(const struct task *task)
 {
 	if (current->mach.task == task)
-		return landing_pad;
+		return current;
 	for (unsigned i = 0; i < threads_count(); i++)
 		if (is_of(thread_by_number(i), task))
-			return thread_by_number(i)->landing_pad;
+			return thread_by_number(i);
 	return 0;
+}
+
+/* What all threads of a task have alike. A task that no program was loaded into has no landing pad; else it is as the one that asks. */
+static void be_like_others(struct thread *thread, const struct task *task)
+{
+	const struct thread *const other = other_of(task), *const like = other ? other : current;
+
+	thread->serves = like->serves;
+	calls_reset_thread(thread, like->settings.name);
+	if (!other)
+		return;
+	thread->landing_pad = other == current ? landing_pad : other->landing_pad;
+	thread->id = other->id;
 }
 
 uint32_t task_thread_create(struct task *task, struct thread **made)
@@ -50,8 +63,7 @@ uint32_t task_thread_create(struct task *task, struct thread **made)
 	};
 	uint64_t shadow_stack;
 	struct port *const self = port_new(OBJECT_THREAD, 0, current->mach.task);
-	struct thread *const thread =
-	    self ? thread_new(&begins, (int)task->width, current->serves, landing_pad_of(task)) : 0;
+	struct thread *const thread = self ? thread_new(&begins, (int)task->width, 0, 0) : 0;
 
 	if (self && !thread)
 		port_ends(self);
@@ -60,14 +72,14 @@ uint32_t task_thread_create(struct task *task, struct thread **made)
 	self->number = thread_number(thread);
 	thread->is_runnable = 0;
 	thread->space = task->space;
+	be_like_others(thread, task);
 	thread->mach = (struct mach_thread){.task = task, .self = self, .is_suspended = 1};
-	calls_reset_thread(thread, current->settings.name);
 	if (task_make_shadow_stack(task, &shadow_stack)) {
-		thread_stops(thread);
-		thread_is_gone(thread);
+		thread_stop(thread);
+		thread_forget(thread);
 		return KERN_RESOURCE_SHORTAGE;
 	}
-	thread->shadow_stack = shadow_stack;
+	thread->shadow_stack = thread->shadow_top = shadow_stack;
 	*made = thread;
 	return KERN_SUCCESS;
 }
@@ -108,7 +120,10 @@ static void set_64(struct frame *frame, const struct state_64 *state)
 	frame->rsp = state->user_rsp;
 }
 
-/* Selectors are those of every program, as there. A wild rip must not come to iretq, which would fault in ring 0 (SDM vol. 2, IRET). */
+/*
+ * Selectors are those of every program, as there. No rip beyond a program's addresses comes to iretq: at a non-canonical one it would
+ * fault in ring 0 (SDM vol. 2, IRET).
+ */
 uint32_t thread_set_state(struct thread *thread, uint32_t flavor, const uint8_t *bytes, uint32_t numbers)
 {
 	struct frame frame = thread->start;
@@ -143,10 +158,12 @@ uint32_t thread_resume(struct thread *thread)
 	return KERN_SUCCESS;
 }
 
-/* It waits for nothing any more, and does not run again; what it could not send yet is destroyed. */
-void thread_stops(struct thread *thread)
+/* What it could not send yet is destroyed; what it was woken to receive, another may. */
+void thread_stop(struct thread *thread)
 {
 	struct message *const unsent = thread->mach.message;
+	const struct port *const offered =
+	    thread->mach.waits || thread->mach.is_sender ? 0 : thread->mach.waits_for;
 
 	thread->mach.message = 0;
 	thread->mach.waits = 0;
@@ -154,10 +171,12 @@ void thread_stops(struct thread *thread)
 	thread->is_runnable = 0;
 	if (unsent)
 		message_destroy(unsent, 0);
+	if (offered)
+		message_offer(offered);
 }
 
-/* Nobody can name it any more. The current one goes on until it has found another to run. */
-void thread_is_gone(struct thread *thread)
+/* The current one goes on until it has found another to run. */
+void thread_forget(struct thread *thread)
 {
 	port_ends(thread->mach.self);
 	if (thread != current)
@@ -173,8 +192,10 @@ void task_threads(struct task *task, void (*act)(struct thread *))
 
 void thread_terminate(struct thread *thread)
 {
-	thread_stops(thread);
-	thread_is_gone(thread);
+	if (thread->shadow_top)
+		task_drop_shadow_stack(thread->mach.task, thread->shadow_top);
+	thread_stop(thread);
+	thread_forget(thread);
 	if (thread == current)
 		program_thread_ends();
 }

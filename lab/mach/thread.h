@@ -13,7 +13,7 @@ struct mach_thread {
 	int is_suspended;	 /* it was made, and has not begun */
 	int waits;		 /* it is not to run until wait_ends */
 	int is_sender, has_end;	 /* what it waits for; whether it waits for ever */
-	struct port *waits_for;	 /* null: for time alone */
+	struct port *waits_for;	 /* null: for time alone; until it runs again, what it has waited for */
 	struct message *message; /* of a sender, to be queued by whoever makes room */
 	uint64_t ticket;	 /* who has waited longest goes first */
 	uint64_t end;		 /* nanoseconds */

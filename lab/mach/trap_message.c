@@ -67,10 +67,12 @@ static uint32_t wait_for_message(struct port *port, const struct call *call)
 {
 	const int has_end = (call->option & OPTION_RCV_TIMEOUT) != 0;
 
-	while (!port || !port->first) {
+	for (int is_first = 1; !port || !port->first; is_first = 0) {
 		if (has_end && !call->milliseconds)
 			return RCV_TIMED_OUT;
-		const uint32_t result = wait_for(port, 0, has_end, call->milliseconds, RCV_TIMED_OUT);
+		const uint32_t result = is_first
+					    ? wait_for(port, 0, has_end, call->milliseconds, RCV_TIMED_OUT)
+					    : wait_on(port, RCV_TIMED_OUT);
 		struct port *again;
 		if (result)
 			return result;
@@ -168,8 +170,10 @@ static uint32_t receive(const struct call *call)
 	if (problem)
 		return problem;
 	const uint32_t size = size_for(port->first, current->mach.task->width);
-	if (size > call->receive_size && call->option & OPTION_RCV_LARGE)
+	if (size > call->receive_size && call->option & OPTION_RCV_LARGE) {
+		message_offer(port);
 		return user_put_4(call->buffer + HEADER_SIZE_AT, size) ? RCV_INVALID_DATA : RCV_TOO_LARGE;
+	}
 	const uint32_t sequence = port->sequence++;
 	return deliver(message_get(port), call, sequence);
 }

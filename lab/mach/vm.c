@@ -87,6 +87,14 @@ uint32_t task_make_shadow_stack(struct task *task, uint64_t *top)
 	return result;
 }
 
+void task_drop_shadow_stack(struct task *task, uint64_t top)
+{
+	struct address_space *const before = enter(task);
+
+	shadow_stack_drop(top);
+	go_to(before);
+}
+
 static unsigned protection_of(uint32_t protection)
 {
 	return (protection & 1 ? PROTECT_READ : 0) | (protection & 2 ? PROTECT_WRITE : 0) |

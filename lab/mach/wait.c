@@ -27,7 +27,6 @@ static uint64_t now(void)
 void wait_ends(struct thread *thread, uint32_t result)
 {
 	thread->mach.waits = 0;
-	thread->mach.waits_for = 0;
 	thread->mach.result = result;
 	thread->is_runnable = 1;
 }
@@ -67,16 +66,12 @@ static _Noreturn void is_stuck(void)
 	program_ends((struct end){LAB_END_FAULT, {SIGKILL}});
 }
 
-uint32_t wait_for(struct port *port, int is_sender, int has_end, uint32_t milliseconds, uint32_t over)
+uint32_t wait_on(struct port *port, uint32_t over)
 {
 	struct mach_thread *const mach = &current->mach;
 
 	mach->waits = 1;
 	mach->waits_for = port;
-	mach->is_sender = is_sender;
-	mach->has_end = has_end;
-	mach->end = now() + milliseconds * NANOSECONDS_A_MILLISECOND;
-	mach->ticket = tickets++;
 	mach->result = over;
 	current->is_runnable = 0;
 	while (mach->waits) {
@@ -92,7 +87,19 @@ uint32_t wait_for(struct port *port, int is_sender, int has_end, uint32_t millis
 		else
 			is_stuck();
 	}
+	mach->waits_for = 0;
 	return mach->result;
+}
+
+uint32_t wait_for(struct port *port, int is_sender, int has_end, uint32_t milliseconds, uint32_t over)
+{
+	struct mach_thread *const mach = &current->mach;
+
+	mach->is_sender = is_sender;
+	mach->has_end = has_end;
+	mach->end = now() + milliseconds * NANOSECONDS_A_MILLISECOND;
+	mach->ticket = tickets++;
+	return wait_on(port, over);
 }
 
 /* Of those that wait so for a port, who has waited longest. */
@@ -118,6 +125,14 @@ struct thread *wait_oldest_sender(const struct port *port)
 struct thread *wait_receiver(const struct port *port)
 {
 	return oldest(port, 0);
+}
+
+void wait_receivers_end(const struct port *port)
+{
+	struct thread *receiver;
+
+	while ((receiver = wait_receiver(port)))
+		wait_ends(receiver, RCV_PORT_DIED);
 }
 
 int wait_yield(void)

@@ -30,7 +30,7 @@ static int is_success(struct end end)
 }
 
 /* Who of Mach's threads goes on behind the current one. Where all others wait for ever, none does, and that is the end of all. */
-static struct thread *next_of_mach(struct end *end)
+static struct thread *next_of_mach(const char *who, struct end *end)
 {
 	int is_stuck = 0;
 
@@ -38,8 +38,8 @@ static struct thread *next_of_mach(struct end *end)
 	timers_end(); /* others may wait longer than one of its alarms */
 	struct thread *const next = wait_next(&is_stuck);
 	if (is_stuck && !next) {
-		log_line(
-		    "a program has ended, and all that ran beside it wait for a message that nobody sends");
+		log_line("a %s has ended, and all that ran beside it wait for a message that nobody sends",
+			 who);
 		*end = (struct end){LAB_END_FAULT, {SIGKILL}};
 	}
 	return next;
@@ -51,13 +51,13 @@ static struct thread *next_of(struct end *end)
 	if (current->personality != PERSONALITY_MACH)
 		return thread_next();
 	mach_program_ends(current);
-	return next_of_mach(end);
+	return next_of_mach("program", end);
 }
 
 _Noreturn void program_thread_ends(void)
 {
 	struct end end = {LAB_END_EXITED, {0}};
-	struct thread *const next = next_of_mach(&end);
+	struct thread *const next = next_of_mach("thread", &end);
 
 	if (next)
 		thread_ends(next);
@@ -136,7 +136,7 @@ static struct thread *load(const struct start *start)
 		thread = thread_new(&frame, loaded.bits, start->serve, loaded.landing_pad);
 		if (!thread)
 			panic("more threads than there is room for");
-		thread->shadow_stack = loaded.shadow_stack;
+		thread->shadow_stack = thread->shadow_top = loaded.shadow_stack;
 		calls_reset_thread(thread, start->arguments[0]);
 		if (thread->personality == PERSONALITY_MACH && !mach_begin(thread))
 			problem = -ENOMEM;

@@ -45,16 +45,23 @@ unsigned gateway_choose(void)
 	return chosen;
 }
 
+/* Below it is a page that nobody may access, so that none runs on into what is there: another shadow stack, of another thread. */
 long shadow_stack_make(int bits, uint64_t *top)
 {
 	*top = 0;
 	if (bits != 64 || configured[SWITCH_SHADOW_STACK] != SHADOW_STACK_ON)
 		return 0;
-	const uint64_t at = space_find(SHADOW_BYTES);
-	if (!at || space_add(at, SHADOW_BYTES, PROTECT_READ | PROTECT_SHADOW, (struct source){0}))
+	const uint64_t guard = space_find(PAGE + SHADOW_BYTES), at = guard + PAGE;
+	if (!guard || space_add(guard, PAGE, 0, (struct source){0}) ||
+	    space_add(at, SHADOW_BYTES, PROTECT_READ | PROTECT_SHADOW, (struct source){0}))
 		return -ENOMEM;
 	*top = at + SHADOW_BYTES;
 	return 0;
+}
+
+void shadow_stack_drop(uint64_t top)
+{
+	space_remove(top - SHADOW_BYTES - PAGE, PAGE + SHADOW_BYTES);
 }
 
 /* Maps the time page, followed by the image. Returns the image's address; 0 when there is no room. */

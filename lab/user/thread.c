@@ -48,15 +48,19 @@ static struct thread *unused(void)
 	return made < MOST_THREADS ? &threads[made++] : 0;
 }
 
-/* As a program finds them. Those of the current thread stay as they are. */
+/*
+ * As a program finds them. A program's own, which makes the thread, stay in the processor: not all of them could be put back (features.c).
+ * The kernel's own thread has made another before.
+ */
 static void set_registers(struct thread *thread)
 {
-	static uint8_t kept[FPU_BYTES] __attribute__((aligned(64)));
+	static uint8_t first[FPU_BYTES] __attribute__((aligned(64)));
 
-	fpu_save(kept);
-	fpu_reset();
-	fpu_save(thread->registers);
-	fpu_load(kept);
+	if (current == &kernel_thread) {
+		fpu_reset();
+		fpu_save(first);
+	}
+	__builtin_memcpy(thread->registers, first, FPU_BYTES);
 }
 
 struct thread *thread_new(const struct frame *start, int bits, int serves, uint64_t landing_pad)

@@ -1,5 +1,6 @@
 /*
- * Threads: each is a program that runs, with its address space, its stacks in the kernel, and its registers while another runs.
+ * Threads: each is a program that runs, or of GNU Mach's programs one of several that run in it, with its stacks in the kernel, and its
+ * registers while another runs.
  * Several are alive at once; only the current one runs, until it calls sched_yield or ends.
  */
 #pragma once
@@ -20,6 +21,7 @@ struct thread {
 	uint64_t program_rsp, gate_frame, landing_pad; /* as the paths know them (entry/stacks.S) */
 	uint64_t fs_base, gs_base, tls[TLS_ENTRIES];
 	uint64_t shadow_stack; /* its pointer, while another runs; 0: it has none */
+	uint64_t shadow_top;
 	uint16_t ds, es, fs, gs;
 	struct frame start; /* its registers when it begins */
 	int bits, serves;

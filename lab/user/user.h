@@ -49,6 +49,7 @@ long start_prepare(const struct start *start, struct loaded *loaded, struct fram
 
 /* The same, for one more thread of the current address space: its top, 0 where programs have none. 0 or -ENOMEM. */
 long shadow_stack_make(int bits, uint64_t *top);
+void shadow_stack_drop(uint64_t top);
 
 /* program.c */
 /*

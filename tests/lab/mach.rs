@@ -174,7 +174,12 @@ fn the_kernel_serves_requests_of_migs_stubs() {
 
 #[test]
 fn threads_of_a_task_are_made_and_ended() {
-    answers("mach_threads.c", |bits| lines(mach_answers::THREADS, bits) + "all end\n");
+    answers("mach_threads.c", of_threads);
+}
+
+/// What `mach_threads.c` says.
+pub fn of_threads(bits: u8) -> String {
+    lines(mach_answers::THREADS, bits) + "all end\n"
 }
 
 /// Runs a first task, and others beside it.

@@ -296,7 +296,7 @@ numbers
 ";
 
 /// Of `mach_threads.c`, as GNU Mach answered, but for what the lab is said to lack: it has more threads at once ("at once", "then"), refuses a
-/// wild address of 64 bits, and the state of one that runs.
+/// wild address of 64 bits, and the state of one that runs; and who has no room for a message that another takes goes on waiting there.
 pub const THREADS: &[(&str, u64, u64)] = &[
     ("thread_create", 0, 0),
     ("its name is new", 1, 1),
@@ -321,7 +321,7 @@ pub const THREADS: &[(&str, u64, u64)] = &[
     ("thread_resume of itself", 5, 5),
     ("thread_terminate", 0, 0),
     ("its name is dead", 0x1000_0003, 0x1000_0003),
-    ("made and ended", 0x64, 0x64),
+    ("made and ended", 0xc8, 0xc8),
     ("at once", 7, 7),
     ("then", 6, 6),
     ("task_create", 0, 0),
@@ -333,6 +333,15 @@ pub const THREADS: &[(&str, u64, u64)] = &[
     ("sent", 5, 5),
     ("ended", 0, 0),
     ("received", 5, 5),
+    ("the port has moved", 0x1000_4009, 0x1000_4009),
+    (" the other", 0x1000_4009, 0x1000_4009),
+    ("woken, and ended before it runs", 0, 0),
+    ("it was told nothing", 0xffff, 0xffff),
+    (" the other", 0, 0),
+    ("no room for it", 0x1000_4004, 0x1000_4004),
+    (" the other", 0, 0),
+    ("its time is over", 0x1000_4003, 0x1000_4003),
+    ("in time", 1, 1),
     ("a last", 0, 0),
     ("it begins", 0, 0),
     ("state of one that runs", 5, 5),

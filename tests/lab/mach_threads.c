@@ -155,7 +155,7 @@ static void how_many(void)
 	name made[16] = {0};
 	unsigned count = 0;
 
-	for (unsigned i = 0; i < 100; i++) {
+	for (unsigned i = 0; i < 200; i++) {
 		const name thread = new_thread(0);
 		shared = ask(thread, THREAD_TERMINATE);
 		mach_port_deallocate(self, thread);
@@ -202,6 +202,93 @@ static void one_waits(void)
 	print_number("received", count);
 }
 
+/* What waiting threads were told: by each, once. */
+static volatile uint32_t told[2];
+static volatile unsigned tellers;
+static uint32_t options, milliseconds;
+
+static _Noreturn void waits(void)
+{
+	struct {
+		struct header header;
+		uintptr_t words[4];
+	} got;
+	/* The first has room for a header alone. */
+	const uint32_t room = tellers++ ? sizeof(got) : HEADER, which = tellers - 1;
+
+	told[which] = mach_msg(&got, RCV_MSG | (which ? 0 : options), 0, room, ours, milliseconds, 0);
+	ends_itself();
+}
+
+/* Two wait at a new port, in their order. */
+static name two_wait(void)
+{
+	told[0] = told[1] = 0xffff;
+	tellers = 0;
+	ours = new_port();
+	mach_port_insert_right(self, ours, ours, MAKE_SEND);
+	const name first = new_thread(0);
+	begin(first, waits, 0);
+	ask(first, THREAD_RESUME);
+	swtch();
+	const name second = new_thread(0);
+	begin(second, waits, 1);
+	ask(second, THREAD_RESUME);
+	swtch();
+	return first;
+}
+
+static void send_words(unsigned words)
+{
+	struct {
+		struct header header;
+		uintptr_t words[4];
+	} sent = {.header = {.bits = BITS(COPY_SEND, 0), .remote = ours, .id = 7}};
+
+	mach_msg(&sent, SEND_MSG, HEADER + (uint32_t)(words * sizeof(uintptr_t)), 0, 0, 0, 0);
+}
+
+static void print_told(const char *what)
+{
+	for (unsigned i = 0; i < 10; i++)
+		swtch();
+	print_number(what, told[0]);
+	print_number(" the other", told[1]);
+}
+
+/* All are told of a port that is not theirs any more, and a message finds whoever can take it. */
+static void several_wait(void)
+{
+	name child;
+
+	two_wait();
+	mach_port_insert_right(self, 99, ours, MAKE_SEND);
+	task_create(self, 0, &child);
+	mach_port_insert_right(child, 100, ours, MOVE_RECEIVE);
+	print_told("the port has moved");
+	const name first = two_wait();
+	send_words(0);
+	print_number("woken, and ended before it runs", ask(first, THREAD_TERMINATE));
+	print_told("it was told nothing");
+	options = RCV_LARGE;
+	two_wait();
+	send_words(4);
+	print_told("no room for it");
+	options = RCV_TIMEOUT;
+	milliseconds = 4;
+	two_wait();
+	/* What wakes it has been taken when it runs: it has waited so long already. */
+	unsigned turns = 0;
+	for (; told[0] == 0xffff && turns < 20; turns++) {
+		struct header got;
+		thread_switch(0, 2, 2);
+		send_words(0);
+		mach_msg(&got, RCV_MSG | RCV_TIMEOUT, 0, sizeof(got), ours, 0, 0);
+	}
+	print_number("its time is over", told[0]);
+	print_number("in time", turns < 5);
+}
+
 void run(int count, char **words)
 {
 	(void)count;
@@ -210,6 +297,7 @@ void run(int count, char **words)
 	mistakes();
 	how_many();
 	one_waits();
+	several_wait();
 	/* It waits for ever, and ends with the task. */
 	const name thread = new_thread("a last");
 	begin(thread, answers_once, 0);

@@ -2,6 +2,7 @@
 
 use crate::build::freestanding;
 use crate::guest::{Answer, Emulator, Script};
+use crate::mach;
 use crate::together::Programs;
 use places::lab::End;
 use record::abi;
@@ -21,6 +22,16 @@ const CONFIGURATIONS: &[&str] = &[
     "shadow-stack=on pti=on exit=natural stack=minimum gate=trap",
     "shadow-stack=on pti=on exit=iret stack=frame swapgs=on canary=on",
 ];
+
+/// More threads are made than a task has room for shadow stacks.
+#[test]
+fn a_thread_of_machs_that_ends_gives_its_shadow_stack_back() {
+    let mut script = Script::new();
+    script.set("shadow-stack=on personality=mach");
+    mach::run(&mut script, &mach::program(64, "mach_threads.c"), 0, &[]);
+    let Some(session) = mach::boot(&script, Emulator::Bochs) else { return };
+    assert_eq!(session.ran[0].text(), mach::of_threads(64));
+}
 
 #[test]
 fn returns_go_where_they_were_called_from_or_nowhere() {
