@@ -103,11 +103,11 @@ void task_dies(struct task *task)
 {
 	if (!task->is_alive)
 		return;
-	task_threads(task, thread_stop);
+	threads_stop(task);
 	rights_end(task);
 	task->is_alive = 0;
 	port_ends(task->self);
-	task_threads(task, thread_forget);
+	threads_forget(task);
 	task->space = 0;
 }
 

@@ -37,10 +37,9 @@ uint32_t task_thread_create(struct task *task, struct thread **made); /* it begi
 uint32_t thread_set_state(struct thread *thread, uint32_t flavor, const uint8_t *bytes, uint32_t numbers);
 uint32_t thread_resume(struct thread *thread);
 void thread_terminate(struct thread *thread); /* does not return where it is the current one */
-/* How a thread ends, in two steps: it waits and runs no more; nobody can name it any more. */
-void thread_stop(struct thread *thread);
-void thread_forget(struct thread *thread);
-void task_threads(struct task *task, void (*act)(struct thread *)); /* for each of its threads */
+/* How all threads of a task end, in two steps: they wait and run no more; nobody can name them any more. */
+void threads_stop(const struct task *task);
+void threads_forget(const struct task *task);
 
 /* vm.c: KERN_* */
 uint32_t task_make_shadow_stack(struct task *task, uint64_t *top); /* 0: its programs have none */

@@ -53,6 +53,31 @@ static void be_like_others(struct thread *thread, const struct task *task)
 	thread->id = other->id;
 }
 
+/* What it could not send yet is destroyed; what it was woken to receive, another may. */
+static void thread_stop(struct thread *thread)
+{
+	struct message *const unsent = thread->mach.message;
+	const struct port *const offered =
+	    thread->mach.waits || thread->mach.is_sender ? 0 : thread->mach.waits_for;
+
+	thread->mach.message = 0;
+	thread->mach.waits = 0;
+	thread->mach.waits_for = 0;
+	thread->is_runnable = 0;
+	if (unsent)
+		message_destroy(unsent, 0);
+	if (offered)
+		message_offer(offered);
+}
+
+/* The current one goes on until it has found another to run. */
+static void thread_forget(struct thread *thread)
+{
+	port_ends(thread->mach.self);
+	if (thread != current)
+		thread->is_alive = 0;
+}
+
 uint32_t task_thread_create(struct task *task, struct thread **made)
 {
 	const int is_wide = task->width == 64;
@@ -158,36 +183,18 @@ uint32_t thread_resume(struct thread *thread)
 	return KERN_SUCCESS;
 }
 
-/* What it could not send yet is destroyed; what it was woken to receive, another may. */
-void thread_stop(struct thread *thread)
-{
-	struct message *const unsent = thread->mach.message;
-	const struct port *const offered =
-	    thread->mach.waits || thread->mach.is_sender ? 0 : thread->mach.waits_for;
-
-	thread->mach.message = 0;
-	thread->mach.waits = 0;
-	thread->mach.waits_for = 0;
-	thread->is_runnable = 0;
-	if (unsent)
-		message_destroy(unsent, 0);
-	if (offered)
-		message_offer(offered);
-}
-
-/* The current one goes on until it has found another to run. */
-void thread_forget(struct thread *thread)
-{
-	port_ends(thread->mach.self);
-	if (thread != current)
-		thread->is_alive = 0;
-}
-
-void task_threads(struct task *task, void (*act)(struct thread *))
+void threads_stop(const struct task *task)
 {
 	for (unsigned i = 0; i < threads_count(); i++)
 		if (is_of(thread_by_number(i), task))
-			act(thread_by_number(i));
+			thread_stop(thread_by_number(i));
+}
+
+void threads_forget(const struct task *task)
+{
+	for (unsigned i = 0; i < threads_count(); i++)
+		if (is_of(thread_by_number(i), task))
+			thread_forget(thread_by_number(i));
 }
 
 void thread_terminate(struct thread *thread)
