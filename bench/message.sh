@@ -2,6 +2,7 @@
 # What a round trip of GNU Mach's to a server consists of, in the lab: tables in Markdown, of rows that one run measured.
 #
 #	bench/message.sh [--bochs] [ENTRY...]	of syscall-x86_64 and lcall7-i386, or these entries; --bochs: in Bochs, which has PCID
+#	bench/message.sh --parts [ENTRY...]	by where the instructions are, instead of by rows (message_parts.py)
 #
 # Each line names the rows that it is of. The first three add up to the whole; behind it is what the switches of address spaces are of it, and
 # what a message with more costs besides.
@@ -11,11 +12,25 @@ cd "$(dirname "$0")/.."
 
 kentry=${KENTRY:-$PWD/target/x86_64-unknown-linux-gnu/release/kentry}
 where=(--accel tcg) sets=(--set pti=off --set pti=on)
-if [ "${1-}" = --bochs ]; then
+by=rows
+case ${1-} in
+--bochs)
 	where=(--bochs) sets+=(--set pti=on,pcid=keep)
 	shift
-fi
+	;;
+--parts)
+	by=parts
+	shift
+	;;
+esac
 [ $# -gt 0 ] || set -- syscall-x86_64 lcall7-i386
+
+if [ $by = parts ]; then
+	for entry; do
+		KENTRY=$kentry python3 bench/message_parts.py "$entry"
+	done
+	exit
+fi
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

@@ -3,6 +3,7 @@
 
 use crate::bytes::{configuration, defaults, record, words};
 use crate::qemu;
+use crate::skipped::skipped;
 use record::abi;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -159,6 +160,47 @@ fn the_parts_of_a_message_add_up_and_isolation_is_in_entering_alone() {
     let lacking = message("trapgate-x86_64");
     let why = "message.sh: no count of mach_msg-rpc-thread by trapgate-x86_64 with pti=off\n";
     assert_eq!((lacking.status.code(), text(&lacking.stderr).as_str()), (Some(1), why));
+}
+
+/// The whole that kentry counts is the one of the log; what nobody has named a part for is little.
+#[test]
+fn the_parts_of_a_message_by_place_are_all_that_its_row_counts() {
+    if !qemu::is_here() || !has_python() {
+        return;
+    }
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/message_parts.py");
+    let parts = |entry: &str| {
+        let mut command = Command::new("python3");
+        command.arg(&script).args([entry, "mach_msg-rpc"]);
+        command.env("KENTRY", env!("CARGO_BIN_EXE_kentry")).output().unwrap()
+    };
+    let made = parts("syscall-x86_64");
+    let table = text(&made.stdout);
+    assert!(made.status.success(), "{}", text(&made.stderr));
+    let counts = pairs(&table);
+    let [parts_of_it @ .., whole] = &counts[..] else { panic!("{table}") };
+    let [.., other] = parts_of_it else { panic!("{table}") };
+    let words = "lab --no-save --accel tcg --personality mach --set pti=off --set pti=on -o mach_msg-rpc -e syscall-x86_64";
+    let measured = here(&words.split(' ').collect::<Vec<_>>());
+    assert_eq!(pairs(&text(&measured.stdout)), [*whole], "{}", text(&measured.stdout));
+    for at in [0, 1] {
+        assert_eq!(parts_of_it.iter().map(|part| part[at]).sum::<f64>(), whole[at], "{table}");
+        assert!(other[at] < 0.05 * whole[at], "{table}");
+    }
+    for (number, part) in parts_of_it.iter().enumerate() {
+        let is_entry = number == 0;
+        assert_eq!(part[0] != part[1], is_entry, "isolation is in entering alone: {table}");
+    }
+    let lacking = parts("trapgate-x86_64-of-nobody");
+    assert_eq!(lacking.status.code(), Some(1), "{}", text(&lacking.stderr));
+}
+
+fn has_python() -> bool {
+    let has = Command::new("python3").arg("--version").output().is_ok_and(|output| output.status.success());
+    if !has {
+        skipped("there is no python3");
+    }
+    has
 }
 
 #[test]

@@ -19,78 +19,22 @@ import bisect
 import collections
 import itertools
 import os
-import re
-import socket
 import struct
 import subprocess
 import sys
 import tempfile
 import threading
-import time
+
+sys.dont_write_bytecode = True
+from debugger import AGAIN, INTERRUPTION, LINE, Debugger, Ended, symbols
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BASE = 0x10000000  # of the program: below it is what the boot loader uses
 DEADLINE = 60
-# Trace 0: 0x7f4c5c0001c0 [cs_base/pc/flags/cflags] symbol; the low two bits of the flags are the ring (target/i386/cpu.h).
-LINE = re.compile(r"^Trace \d+: 0x[0-9a-f]+ \[[0-9a-f]+/([0-9a-f]+)/([0-9a-f]+)/([0-9a-f]+)\]")
-# What -d int says of an interrupt or an exception, with its vector.
-INTERRUPTION = re.compile(r"^\s*\d+: v=([0-9a-f]+)")
-# An instruction that was begun, given up, and is executed by code that is made for it alone (log_count.py).
-AGAIN = 0x10000
 ROW = struct.Struct("24s" + 17 * "II")  # struct row in main.c
 ROW_FORMAT = "{:12} {:20} {:8} {:22} {:>6} {:>6} {:>4} {:>6}  {}"
 Kernel = collections.namedtuple("Kernel", "name path version bits entry symbols")
 Sample = collections.namedtuple("Sample", "kernel all rep interruptions places")
-
-
-class Ended(Exception):
-    """The emulator is gone before its time."""
-
-
-class Debugger:
-    """As much of gdb's protocol as is needed."""
-
-    def __init__(self, path, qemu):
-        self.socket = socket.socket(socket.AF_UNIX)
-        while self.socket.connect_ex(path):
-            if qemu.poll() is not None:
-                raise Ended
-            time.sleep(0.05)
-        self.stream = self.socket.makefile("rb")
-
-    def ask(self, text):
-        self.socket.sendall(b"$%s#%02x" % (text.encode(), sum(text.encode()) % 256))
-        return self.answer()
-
-    def answer(self):
-        while (byte := self.stream.read(1)) != b"$":
-            if not byte:
-                raise Ended
-        text = b"".join(iter(lambda: self.stream.read(1), b"#"))
-        self.stream.read(2)
-        self.socket.sendall(b"+")
-        return text.decode()
-
-    def monitor(self, command):
-        answer = self.ask("qRcmd," + command.encode().hex())
-        while answer != "OK":  # until then, what the command prints
-            answer = self.answer()
-
-    def run_to(self, address):
-        self.ask(f"Z1,{address:x},1")
-        self.ask("c")
-        self.ask(f"z1,{address:x},1")
-
-    def read(self, address, size):
-        parts = (self.ask(f"m{at:x},{min(512, address + size - at):x}") for at in range(address, address + size, 512))
-        return bytes.fromhex("".join(parts))
-
-
-def symbols(path):
-    """Address, size or nothing, and name of each."""
-    text = subprocess.run(["nm", "-n", "-S", path], capture_output=True, text=True, check=True).stdout
-    found = re.findall(r"^([0-9a-f]+) (?:([0-9a-f]+) )?[a-zA-Z] (\S+)$", text, re.M)
-    return [(int(address, 16), int(size or "0", 16), name) for address, size, name in found]
 
 
 def kernel(folder, name):
@@ -118,7 +62,7 @@ def boot(kernel, folder, shift):
     deadline = threading.Timer(DEADLINE, qemu.kill)
     deadline.start()
     try:
-        kept = follow(Debugger(f"{folder}/gdb", qemu), places)
+        kept = follow(Debugger(f"{folder}/gdb", lambda: qemu.poll() is not None), places)
         if qemu.wait():
             raise Ended
     except (Ended, OSError):
@@ -143,11 +87,7 @@ def start(folder, shift, errors):
 def follow(debugger, places):
     """Logs what is between the two breakpoints; what the program has kept then."""
     debugger.run_to(places["measure_begin"][0])
-    one_instruction_a_line(debugger, "on")
-    debugger.monitor("log exec,nochain,int")
-    debugger.run_to(places["measure_end"][0])
-    debugger.monitor("log none")
-    one_instruction_a_line(debugger, "off")
+    debugger.log_to(places["measure_end"][0])
     kept = debugger.read(*places["rows"])
     debugger.ask("D")  # goes on without us, until the program has the machine reset
     return kept
@@ -158,12 +98,6 @@ def written(path):
         return ""
     with open(path, errors="replace") as file:
         return file.read()
-
-
-def one_instruction_a_line(debugger, how):
-    """The first word is that of QEMU before 8.1, which knows no other; the second that of newer ones."""
-    debugger.monitor(f"singlestep {how}")
-    debugger.monitor(f"one-insn-per-tb {how}")
 
 
 def samples(log, places):
