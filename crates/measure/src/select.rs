@@ -358,7 +358,7 @@ mod tests {
     fn what_gnu_mach_has_is_the_labs_with_that_personality() {
         let mach = |entries: &[&str], operations: &[&str]| names_on(Whose::Mach, entries, operations);
         let of_gate = mach(&["lcall7-i386"], &["mach_*"]).unwrap();
-        assert_eq!(of_gate.len(), 8);
+        assert_eq!(of_gate.len(), 9);
         assert!(of_gate.contains(&"lcall7-i386/mach_msg-rpc".to_string()), "{of_gate:?}");
         assert!(
             mach(&[], &[]).unwrap().iter().all(|row| row.contains("/mach_") || row.contains("mapped-time"))

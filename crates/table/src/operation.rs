@@ -263,7 +263,7 @@ mod tests {
         let entry = |name: &str| table.entry(name).unwrap();
         let gate = entry("lcall7-i386");
         assert!(!gate.operations_on(crate::Kernel::Lab).iter().any(|name| operation(name).is_machs()));
-        assert_eq!(gate.operations_of(Whose::Mach).len(), 8);
+        assert_eq!(gate.operations_of(Whose::Mach).len(), 9);
         assert!(
             gate.has_traps() && !entry("int80-i386").has_traps() && !entry("mapped-time-mach").has_traps()
         );
