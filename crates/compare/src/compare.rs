@@ -124,16 +124,19 @@ fn confounders(given: &Both, [base, new]: [&Distinct; 2]) -> Vec<Confounder> {
     found
 }
 
+/// Whose rows all runs measured; none where they are of several kernels, or of one that this kentry does not know.
 fn kernel(given: &Both) -> Option<Kernel> {
-    given.base.iter().chain(&given.new).find_map(|run| run.head.place.kernel.known())
+    let mut all = given.base.iter().chain(&given.new).map(|run| run.head.place.kernel.known());
+    let first = all.next()??;
+    all.all(|kernel| kernel == Some(first)).then_some(first)
 }
 
-/// What sides without a row in common differ in: their configurations, or else the calls that they measured.
+/// What sides without a row in common differ in: their configurations, if they are of one kernel, or else the calls that they measured.
 fn nothing_in_common(given: &Both) -> Confounder {
     let sides = [&given.base[..], &given.new[..]];
-    match apart::configurations(given.table, sides) {
-        Some(configurations) => facts::other_configurations(configurations, kernel(given)),
-        None => facts::nothing_in_common(sides.map(pair::rows_of)),
+    match (kernel(given), apart::configurations(given.table, sides)) {
+        (Some(kernel), Some(configurations)) => facts::other_configurations(configurations, kernel),
+        (kernel, _) => facts::nothing_in_common(sides.map(pair::rows_of), kernel.is_some()),
     }
 }
 

@@ -392,16 +392,19 @@ fn other_rows(sides: &Sides) -> Option<Confounder> {
     Some(confounder("rows-measured", "rows measured", values, Caution, meaning))
 }
 
-/// Sides without a row in common; with how many rows either has.
-pub(crate) fn nothing_in_common(rows: [usize; 2]) -> Confounder {
-    let meaning = "No row is on both sides: they measured other calls. Measure the same on both.";
+/// Sides without a row in common; with how many rows either has, and whether they are of one kernel.
+pub(crate) fn nothing_in_common(rows: [usize; 2], is_one_kernel: bool) -> Confounder {
+    let meaning = if is_one_kernel {
+        "No row is on both sides: they measured other calls. Measure the same on both."
+    } else {
+        "No row is on both sides: they are rows of different kernels."
+    };
     confounder("rows", "rows", rows.map(|rows| vec![row_count(rows)]), Refuses, meaning)
 }
 
 /// Sides without a row in common, that measured the same calls in these configurations.
-pub(crate) fn other_configurations(configurations: [Vec<String>; 2], kernel: Option<Kernel>) -> Confounder {
-    let how =
-        if kernel == Some(Kernel::Lab) { "kentry lab with a --set for each" } else { "one run of both" };
+pub(crate) fn other_configurations(configurations: [Vec<String>; 2], kernel: Kernel) -> Confounder {
+    let how = if kernel == Kernel::Lab { "kentry lab with a --set for each" } else { "one run of both" };
     let meaning = format!(
         "No row is on both sides: the same calls were measured in other configurations. Measure both sides in the same one; {how} shows \
          configurations side by side."

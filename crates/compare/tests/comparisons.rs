@@ -709,6 +709,11 @@ fn rows_of_the_same_calls_in_other_configurations_are_refused_with_what_the_conf
     let rows = said(&of(1, "on"), &in_lab(4, "syscall-x86_64", &[&[("pti", "off"), ("smap", "on")]]));
     assert_eq!((&rows.base[..], &rows.new[..]), (&["1 row".into()][..], &["1 row".into()][..]));
     assert!(rows.meaning.contains("other calls"), "{}", rows.meaning);
+    // Where no kernel has both, no configuration makes them comparable.
+    let linux = document(5, vec![measured("call", "none", 300.0)]);
+    let rows = said(&of(1, "on"), &linux);
+    assert_eq!((&rows.base[..], &rows.new[..]), (&["1 row".into()][..], &["1 row".into()][..]));
+    assert!(rows.meaning.contains("of different kernels"), "{}", rows.meaning);
 }
 
 #[test]
