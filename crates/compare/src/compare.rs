@@ -124,19 +124,23 @@ fn confounders(given: &Both, [base, new]: [&Distinct; 2]) -> Vec<Confounder> {
     found
 }
 
-/// Whose rows all runs measured; none where they are of several kernels, or of one that this kentry does not know.
+/// The first kernel of the runs that this kentry knows.
 fn kernel(given: &Both) -> Option<Kernel> {
-    let mut all = given.base.iter().chain(&given.new).map(|run| run.head.place.kernel.known());
-    let first = all.next()??;
-    all.all(|kernel| kernel == Some(first)).then_some(first)
+    given.base.iter().chain(&given.new).find_map(|run| run.head.place.kernel.known())
+}
+
+fn are_of_one_kernel(given: &Both) -> bool {
+    let kernels: Vec<_> = given.base.iter().chain(&given.new).map(|run| &run.head.place.kernel).collect();
+    kernels.windows(2).all(|two| two[0] == two[1])
 }
 
 /// What sides without a row in common differ in: their configurations, if they are of one kernel, or else the calls that they measured.
 fn nothing_in_common(given: &Both) -> Confounder {
     let sides = [&given.base[..], &given.new[..]];
-    match (kernel(given), apart::configurations(given.table, sides)) {
-        (Some(kernel), Some(configurations)) => facts::other_configurations(configurations, kernel),
-        (kernel, _) => facts::nothing_in_common(sides.map(pair::rows_of), kernel.is_some()),
+    let is_one_kernel = are_of_one_kernel(given);
+    match apart::configurations(given.table, sides) {
+        Some(configurations) if is_one_kernel => facts::other_configurations(configurations, kernel(given)),
+        _ => facts::nothing_in_common(sides.map(pair::rows_of), is_one_kernel),
     }
 }
 

@@ -403,8 +403,9 @@ pub(crate) fn nothing_in_common(rows: [usize; 2], is_one_kernel: bool) -> Confou
 }
 
 /// Sides without a row in common, that measured the same calls in these configurations.
-pub(crate) fn other_configurations(configurations: [Vec<String>; 2], kernel: Kernel) -> Confounder {
-    let how = if kernel == Kernel::Lab { "kentry lab with a --set for each" } else { "one run of both" };
+pub(crate) fn other_configurations(configurations: [Vec<String>; 2], kernel: Option<Kernel>) -> Confounder {
+    let how =
+        if kernel == Some(Kernel::Lab) { "kentry lab with a --set for each" } else { "one run of both" };
     let meaning = format!(
         "No row is on both sides: the same calls were measured in other configurations. Measure both sides in the same one; {how} shows \
          configurations side by side."
