@@ -5,15 +5,14 @@ use crate::build::Program;
 use crate::guest::Script;
 use crate::kernel::Kernel;
 use crate::mach::{program, run};
-use crate::monitor::{Monitor, is_missing, wrapped};
+use crate::monitor::{Monitor, connected, is_missing, wrapped};
 use object::{Object, ObjectSymbol};
 use places::guest::debugger::{Debugger, MOST_MEMORY, Registers, Stop};
 use places::lab::{End, Interrupt, Limits, Qemu};
 use std::collections::{BTreeMap, HashMap};
-use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Where the kernel has all memory once more (lab/mm/mm.h).
 const DIRECT_MAP: u64 = 0xffff_8880_0000_0000;
@@ -98,7 +97,7 @@ impl Outside {
         let symbols = file.symbols().map(|symbol| (symbol.name().unwrap().to_string(), symbol.address()));
         let kernel = Kernel::read();
         let mut outside = Outside {
-            debugger: Debugger::new(connected(&folder.join("debugger"))),
+            debugger: Debugger::new(connected(&folder.join("debugger"), Duration::from_secs(60))),
             monitor: Monitor::open(&folder.join("monitor")),
             bits,
             symbols: symbols.collect(),
@@ -278,20 +277,6 @@ impl Outside {
         let notes = self.next(Scene::End).notes;
         self.debugger.detach().unwrap();
         notes
-    }
-}
-
-fn connected(socket: &Path) -> UnixStream {
-    let start = Instant::now();
-    loop {
-        match UnixStream::connect(socket) {
-            Ok(stream) => {
-                stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
-                return stream;
-            }
-            Err(error) => assert!(start.elapsed() < Duration::from_secs(20), "{error}"),
-        }
-        std::thread::sleep(Duration::from_millis(5));
     }
 }
 

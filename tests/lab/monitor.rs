@@ -34,19 +34,9 @@ pub struct Monitor(UnixStream);
 
 impl Monitor {
     pub fn open(socket: &Path) -> Monitor {
-        let start = Instant::now();
-        loop {
-            match UnixStream::connect(socket) {
-                Ok(stream) => {
-                    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-                    let mut monitor = Monitor(stream);
-                    monitor.answer();
-                    return monitor;
-                }
-                Err(error) => assert!(start.elapsed() < Duration::from_secs(20), "{error}"),
-            }
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        let mut monitor = Monitor(connected(socket, Duration::from_secs(20)));
+        monitor.answer();
+        monitor
     }
 
     /// All until the next prompt.
@@ -72,5 +62,20 @@ impl Monitor {
     /// For a command after which QEMU may end before it has answered.
     pub fn tell(&mut self, command: &str) {
         self.0.write_all(format!("{command}\n").as_bytes()).unwrap();
+    }
+}
+
+/// A socket of an emulator that has just been started, whose answers may take so long.
+pub fn connected(socket: &Path, patience: Duration) -> UnixStream {
+    let start = Instant::now();
+    loop {
+        match UnixStream::connect(socket) {
+            Ok(stream) => {
+                stream.set_read_timeout(Some(patience)).unwrap();
+                return stream;
+            }
+            Err(error) => assert!(start.elapsed() < Duration::from_secs(20), "{error}"),
+        }
+        std::thread::sleep(Duration::from_millis(5));
     }
 }
