@@ -8,7 +8,8 @@
 
 /*
  * Items: i INTEGER_32, b BOOLEAN, n PORT_NAME, w a word of the task's width, s a name of 128 characters, p a send right, r a right of any
- * type, o a send-once right, v numbers of 32 bits, as many as the description says, which come last; in replies also t seconds and microseconds, T seconds and nanoseconds, S a port's state in nine numbers.
+ * type, o a send-once right; v numbers of 32 bits, as many as the description says, which come last. In replies also t seconds and
+ * microseconds, T seconds and nanoseconds, S a port's state in nine numbers.
  */
 static const struct routine {
 	uint32_t id;
@@ -121,7 +122,7 @@ static int take_string(struct request *request, const uint8_t *at, unsigned widt
 }
 
 /* Numbers to the end of the message, and whether their description says so; the bytes of the last word may be more. */
-static int take_array(struct request *request, const uint8_t *at, uint64_t bytes, unsigned width)
+static int take_array(struct request *request, const uint8_t *at, int64_t bytes, unsigned width)
 {
 	const unsigned word = width / 8;
 	uint64_t described = 0;
@@ -132,7 +133,7 @@ static int take_array(struct request *request, const uint8_t *at, uint64_t bytes
 	request->array_count = count;
 	return count <= MOST_STATE_NUMBERS &&
 	       described == description((struct form){ITEM_INTEGER_32, 32, count}, width) &&
-	       bytes == word + align_up(count * sizeof(uint32_t), word);
+	       bytes == (int64_t)(word + align_up(count * sizeof(uint32_t), word));
 }
 
 /* A value, and whether its description is as it must be. */
@@ -157,23 +158,21 @@ static int take_item(struct request *request, unsigned place, char item, const u
 
 static int take_items(struct request *request, const struct routine *routine, const struct message *message)
 {
-	const uint8_t *at = message->bytes + header_bytes(message->width);
+	const uint8_t *at = message->bytes + header_bytes(message->width), *const end =
+									       message->bytes + message->size;
 	const unsigned width = message->width;
 	const uint32_t least = header_bytes(width) + size_of(routine->in, width);
-	const int has_array = routine->in[0] && routine->in[__builtin_strlen(routine->in) - 1] == 'v';
 
-	if ((has_array ? message->size < least : message->size != least) ||
-	    has_rights(routine->in) != ((message->bits & BITS_COMPLEX) != 0))
+	if (message->size < least || has_rights(routine->in) != ((message->bits & BITS_COMPLEX) != 0))
 		return 0;
 	for (unsigned place = 0; routine->in[place]; place++) {
-		const uint64_t left = message->size - (uint64_t)(at - message->bytes);
 		if (routine->in[place] == 'v')
-			return take_array(request, at, left, width);
+			return take_array(request, at, end - at, width);
 		if (!take_item(request, place, routine->in[place], at, width))
 			return 0;
 		at += bytes_of(routine->in[place], width);
 	}
-	return 1;
+	return at == end;
 }
 
 /* Rights that the routine has taken are not the message's any more: their numbers there become 0. */

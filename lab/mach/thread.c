@@ -109,21 +109,23 @@ uint32_t task_thread_create(struct task *task, struct thread **made)
 	return KERN_SUCCESS;
 }
 
-static void set_32(struct frame *frame, const struct state_32 *state)
+static struct state_64 widened(const struct state_32 *state)
 {
-	frame->rdi = state->edi;
-	frame->rsi = state->esi;
-	frame->rbp = state->ebp;
-	frame->rbx = state->ebx;
-	frame->rdx = state->edx;
-	frame->rcx = state->ecx;
-	frame->rax = state->eax;
-	frame->rip = state->eip;
-	frame->rflags = (state->eflags & RFLAGS_CHOSEN) | RFLAGS_PROGRAM;
-	frame->rsp = state->user_esp;
+	return (struct state_64){
+	    .rdi = state->edi,
+	    .rsi = state->esi,
+	    .rbp = state->ebp,
+	    .rbx = state->ebx,
+	    .rdx = state->edx,
+	    .rcx = state->ecx,
+	    .rax = state->eax,
+	    .rip = state->eip,
+	    .rflags = state->eflags,
+	    .user_rsp = state->user_esp,
+	};
 }
 
-static void set_64(struct frame *frame, const struct state_64 *state)
+static void set(struct frame *frame, const struct state_64 *state)
 {
 	frame->r8 = state->r8;
 	frame->r9 = state->r9;
@@ -151,7 +153,6 @@ static void set_64(struct frame *frame, const struct state_64 *state)
  */
 uint32_t thread_set_state(struct thread *thread, uint32_t flavor, const uint8_t *bytes, uint32_t numbers)
 {
-	struct frame frame = thread->start;
 	struct state_32 narrow;
 	struct state_64 wide;
 	const int is_wide = thread->bits == 64;
@@ -163,14 +164,13 @@ uint32_t thread_set_state(struct thread *thread, uint32_t flavor, const uint8_t 
 		return KERN_FAILURE;
 	if (is_wide) {
 		__builtin_memcpy(&wide, bytes, sizeof(wide));
-		set_64(&frame, &wide);
 	} else {
 		__builtin_memcpy(&narrow, bytes, sizeof(narrow));
-		set_32(&frame, &narrow);
+		wide = widened(&narrow);
 	}
-	if (frame.rip >= thread->space->end)
+	if (wide.rip >= thread->space->end)
 		return KERN_INVALID_ARGUMENT;
-	thread->start = frame;
+	set(&thread->start, &wide);
 	return KERN_SUCCESS;
 }
 

@@ -8,8 +8,6 @@
 /* Traps through a trap gate or a call gate come with interrupts on, and one in the midst of a change would see half of it. */
 static void go_to(struct address_space *to)
 {
-	if (space == to)
-		return;
 	const uint64_t flags = interrupts_off();
 	space_enter(to);
 	interrupts_restore(flags);
