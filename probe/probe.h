@@ -128,7 +128,7 @@ struct request {
 	unsigned long pages, lines;					 /* the footprint */
 	unsigned long uses;						 /* of the entry in a sample */
 	unsigned long calls, repetitions, clock;
-	void (*serve)(void); /* of an operation that has a server */
+	void (*serve)(void); /* by which a server makes its traps; null where the entry makes none */
 	int serves;	     /* it answers another probe's messages */
 };
 

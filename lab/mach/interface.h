@@ -1,6 +1,7 @@
 /*
  * The numbers of GNU Mach's interface (1.8+git20261028), as its programs have them: facts of mach/message.h, mach/port.h,
- * mach/kern_return.h, mach/thread_status.h, mach/notify.h, mach/mig_errors.h, device/device_types.h. docs/mach.md says what the lab has of it.
+ * mach/kern_return.h, mach/thread_status.h, mach/notify.h, mach/mig_errors.h, device/device_types.h. docs/mach.md says what the lab has
+ * of it.
  */
 #pragma once
 

@@ -62,7 +62,7 @@ void body_destroy(struct message *message);
 /* Sends what was read, or has been made. With SEND_TIMED_OUT and the like the message is still the caller's. */
 uint32_t message_send(struct message *message, uint32_t option, uint32_t milliseconds);
 void message_put(struct port *port, struct message *message); /* beyond any limit */
-/* Wakes who has waited longest to receive, if there is a message for it: somebody else does not take the one that was there. */
+/* If the port has a message, wakes the thread that has waited longest for one: when it is queued, and when a thread that was woken leaves it. */
 void message_offer(const struct port *port);
 struct message *message_get(struct port *port);		     /* the first, which must be there */
 void notify(struct port *once, uint32_t id, uint32_t value); /* uses up the send-once right */

@@ -83,8 +83,8 @@ void ports_reset(void);
 struct port *port_new(enum port_object object, uint32_t number, struct task *charged);
 void port_refer(struct port *port);
 void port_forget(struct port *port); /* one reference less */
-void port_ends(
-    struct port *port); /* what it stands for has ended: it dies, and the kernel's own reference goes */
+/* Of what has ended: it dies, and the kernel's own reference goes. */
+void port_ends(struct port *port);
 /* Ports as numbers of 32 bits, as they stand in messages. Only what port_number has given is to be asked for. */
 uint32_t port_number(const struct port *port);
 struct port *port_by_number(uint32_t number);

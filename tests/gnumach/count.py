@@ -64,7 +64,7 @@ def boot(kernel, folder, shift):
             break
         texts = (written(f"{folder}/{name}")[-500:] for name in ("errors", "console"))
         said = "\n".join([f"{kernel.name}: QEMU ended with {status}", *texts])
-        # So QEMU 10 ended in 2 of 14 boots on a busy machine: the kernel had reset it while it looked for devices, before any program.
+        # So QEMU 10 ended in 2 of 14 boots on a busy machine, as when a machine is reset: while the kernel looked for devices.
         if status or attempt == BOOTS:
             raise SystemExit(said)
         print(f"{said}\nIt is booted again.", file=sys.stderr)

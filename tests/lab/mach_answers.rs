@@ -295,8 +295,8 @@ the last ends 0
 numbers
 ";
 
-/// Of `mach_threads.c`, as GNU Mach answered, but for what the lab is said to lack: it has more threads at once ("at once", "then"), refuses a
-/// wild address of 64 bits, and the state of one that runs; and who has no room for a message that another takes goes on waiting there.
+/// Of `mach_threads.c`, as GNU Mach answered, but for five lines. GNU Mach makes more threads ("at once", "then"), begins at a wild address
+/// of 64 bits, and sets the state of a thread that runs; and a thread without room for a message that another takes goes on waiting there.
 pub const THREADS: &[(&str, u64, u64)] = &[
     ("thread_create", 0, 0),
     ("its name is new", 1, 1),
