@@ -45,7 +45,8 @@ check "a plan as csv" 2 "$kentry" --dry-run --format csv
 # --- where the result goes ---
 check "output in a folder that is not there" 1 "$kentry" "${one[@]}" --output "$work/none/run.json"
 expect 'none/run.json cannot be written: there is no such file or folder'
-check "output onto a folder" 1 "$kentry" "${one[@]}" --output "$work"
+mkdir "$work/runs.folder"
+check "output onto a folder" 1 "$kentry" "${one[@]}" --output "$work/runs.folder"
 check "full device" 1 bash -c '"$@" >/dev/full' - "$kentry" "${one[@]}"
 expect 'standard output cannot be written: no space is left'
 check "full device as a file" 1 "$kentry" "${one[@]}" --output /dev/full

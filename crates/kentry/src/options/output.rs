@@ -147,11 +147,16 @@ fn contradiction(path: &Path, of_file: Format, asked: Format) -> Error {
 /// Endings of files that have text, besides those of formats.
 const OF_TEXT: [&str; 2] = ["txt", "log"];
 
-/// Text under an ending that nobody knows would be taken for something else. What has digits is no ending: `before-6.1`.
+/// Text under an ending that nobody knows would be taken for something else. What has digits is no ending: `before-6.1`; and a
+/// folder is refused as that, where it is opened.
 fn refuse_unknown_ending(path: &Path, kind: Kind) -> Result<(), Error> {
     let ending = path.extension().map(|ending| report::plain_os(ending).to_lowercase()).unwrap_or_default();
     let is_ending = !ending.is_empty() && ending.chars().all(char::is_alphabetic);
-    if !is_ending || OF_TEXT.contains(&ending.as_str()) || !path.parent().is_some_and(is_folder_of_files) {
+    if !is_ending
+        || path.is_dir()
+        || OF_TEXT.contains(&ending.as_str())
+        || !path.parent().is_some_and(is_folder_of_files)
+    {
         return Ok(());
     }
     let endings = kind.formats.iter().flat_map(|format| format.endings()).copied();
@@ -320,6 +325,14 @@ mod tests {
             "--output x.json: the ending says json, and --format says csv; leave out --format, or name the file .csv"
         );
         assert!(why(Some(Format::Json), "x.txt").contains("the ending says text"));
+    }
+
+    #[test]
+    fn a_folder_was_told_that_its_name_has_an_unknown_ending() {
+        let above = tempfile::tempdir().unwrap();
+        let folder = above.path().join("a.folder");
+        std::fs::create_dir(&folder).unwrap();
+        assert_eq!(format(None, folder.to_str().unwrap(), Kind::RUN), Ok(Format::Text));
     }
 
     #[test]
