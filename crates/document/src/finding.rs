@@ -1,6 +1,7 @@
 //! What facts and figures say, in words.
 
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// How much a finding matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -45,10 +46,56 @@ pub struct Finding {
     pub evidence: Option<String>,
     /// Why it is so, where that is known.
     pub cause: Option<String>,
+    /// What it costs here, or saves, in numbers, one sentence; written only where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub costs: Option<String>,
     /// What to do about it.
     pub remedy: Option<String>,
     /// The command that tells more.
     pub next: Option<String>,
     /// What it rests on.
     pub confidence: Confidence,
+    /// Its figures, for programs that watch a machine; written only where there are any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub figures: Vec<Figure>,
+}
+
+/// A number behind a verdict. A name never changes its meaning or its unit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Figure {
+    /// `a-z`, `0-9` and `_`, as monitoring systems want it, without the unit: `clock_read`.
+    pub name: String,
+    /// What tells it from others of its name, by label: `clock` → `monotonic`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<String, String>,
+    /// What is counted, in base units.
+    pub unit: Unit,
+    /// How much.
+    pub value: f64,
+}
+
+/// Base units, as monitoring systems want them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Unit {
+    /// Seconds.
+    Seconds,
+    /// Core cycles.
+    Cycles,
+    /// A share or a factor.
+    Ratio,
+    /// Things.
+    Count,
+}
+
+impl Unit {
+    /// As names of metrics end; nothing where it is a plain number.
+    pub fn suffix(self) -> &'static str {
+        match self {
+            Unit::Seconds => "seconds",
+            Unit::Cycles => "cycles",
+            Unit::Ratio => "ratio",
+            Unit::Count => "",
+        }
+    }
 }

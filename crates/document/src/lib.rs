@@ -3,6 +3,7 @@
 
 #![deny(missing_docs)]
 
+mod checkup;
 mod compute;
 mod earlier;
 mod finding;
@@ -17,9 +18,10 @@ mod spread;
 mod verdict;
 mod wide;
 
+pub use checkup::{CHECKUP_SCHEMA, Checkup, Diagnosis};
 pub use compute::Samples;
 pub use earlier::EarlierRuns;
-pub use finding::{Confidence, Finding, Level};
+pub use finding::{Confidence, Figure, Finding, Level, Unit};
 pub use identity::{DEFAULT, Identity, KERNEL};
 pub use load::{LoadError, load, read, schema_of};
 pub use place::{Counter, Machine, Name};

@@ -87,6 +87,8 @@ impl Id {
             cause: None,
             remedy: None,
             next: None,
+            costs: None,
+            figures: Vec::new(),
             confidence: Confidence::Seen,
         }
     }

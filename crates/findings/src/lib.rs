@@ -8,6 +8,7 @@
 
 mod changes;
 mod clock;
+pub mod doctor;
 mod facts;
 mod id;
 mod lab;
