@@ -1,6 +1,6 @@
 //! The checkup: what `kentry doctor` found out about a machine. `docs/checkup.schema.json` is the same contract for everybody else.
 
-use crate::{Document, Finding};
+use crate::{Document, Finding, Level};
 use examine::{Carried, ClockHealth, Runtimes};
 use serde::{Deserialize, Serialize};
 
@@ -35,6 +35,12 @@ pub struct Diagnosis {
 }
 
 impl Checkup {
+    /// The level of the worst finding, if it is `least` or worse.
+    pub fn worst(&self, least: Level) -> Option<Level> {
+        let levels = self.diagnoses.iter().map(|diagnosis| diagnosis.finding.level);
+        levels.max_by_key(|level| level.rank()).filter(|worst| worst.rank() >= least.rank())
+    }
+
     /// Of a run, with nothing else looked at.
     pub fn of(run: Document) -> Checkup {
         let schema = CHECKUP_SCHEMA.to_owned();

@@ -13,9 +13,33 @@ pub enum Level {
     Note,
     /// Must be known before a figure is quoted, or costs something that could be saved.
     Warning,
+    /// Programs get wrong answers, not only late ones.
+    Critical,
     /// A level that a later version knows.
     #[serde(other)]
     Unknown,
+}
+
+impl Level {
+    /// In a word, as documents have it; one of a later version is at least worth a note.
+    pub fn name(self) -> &'static str {
+        match self {
+            Level::Ok => "ok",
+            Level::Note | Level::Unknown => "note",
+            Level::Warning => "warning",
+            Level::Critical => "critical",
+        }
+    }
+
+    /// How bad it is: greater is worse.
+    pub fn rank(self) -> u8 {
+        match self {
+            Level::Ok => 0,
+            Level::Note | Level::Unknown => 1,
+            Level::Warning => 2,
+            Level::Critical => 3,
+        }
+    }
 }
 
 /// What a finding rests on.

@@ -74,6 +74,16 @@ ids! {
     TimeNamespace "time-namespace";
     /// Facts could not be read.
     Unseen "unseen";
+    /// Which entries are open.
+    Entries "entries";
+    /// Whether old static programs find the vsyscall page.
+    VsyscallPage "vsyscall-page";
+    /// Whether 32-bit programs run.
+    Programs32Bit "programs-32-bit";
+    /// 32-bit programs find no vDSO.
+    Vdso32Bit "vdso-32-bit";
+    /// Whether programs of the x32 ABI run.
+    ProgramsX32 "programs-x32";
 }
 
 impl Id {

@@ -60,7 +60,7 @@ const ANSWERS: [Id; 2] = [Id::ClockPath, Id::SystemCall];
 fn rank(finding: &Finding) -> u8 {
     let is_answer = ANSWERS.iter().any(|id| id.name() == finding.id);
     match finding.level {
-        Level::Warning => 0,
+        Level::Critical | Level::Warning => 0,
         _ if is_answer => 1,
         Level::Note => 2,
         Level::Ok | Level::Unknown => 3,

@@ -3,6 +3,7 @@
 use crate::anatomy::args::{AnatomyArgs, anatomy_help};
 use crate::bill::args::{BillArgs, bill_help, bill_timeout};
 use crate::compare::args::{COMPARE_USAGE, CompareArgs, compare_help};
+use crate::doctor::args::{DoctorArgs, doctor_help};
 use crate::exit::{NOISY_STATUS, exit_status};
 use crate::explain::ExplainArgs;
 use crate::lab::args::{LabArgs, lab_help};
@@ -39,6 +40,9 @@ pub enum Command {
     /// Measure the Linux that this runs on (the default)
     #[command(after_help = MORE, after_long_help = exit_status(&[NOISY_STATUS]))]
     Measure(MeasureArgs),
+    /// Say what is wrong with this machine's clocks, entries and protections, what that costs, and what to do
+    #[command(after_help = MORE, after_long_help = doctor_help())]
+    Doctor(DoctorArgs),
     /// Measure kentry's own kernel in a virtual machine: it has every entry, and protections that can be switched
     #[command(after_help = MORE, after_long_help = lab_help())]
     Lab(LabArgs),

@@ -1,6 +1,6 @@
 //! What ends the command, and the exit code it ends with.
 
-use crate::exit::{EXEC_FAILED, INTERRUPTED, STOPS_BISECTION};
+use crate::exit::{EXEC_FAILED, INTERRUPTED, NAGIOS_UNKNOWN, STOPS_BISECTION};
 use nix::errno::Errno;
 use std::ffi::OsString;
 use std::io;
@@ -106,12 +106,16 @@ impl From<measure::Error> for Error {
 }
 
 /// The exit code of what fails before a command is known: `usual`, but one that is neither the program's of --exec, nor a commit's of
-/// --git-bisect. What stands behind --exec is the program's.
+/// --git-bisect, nor a state of Nagios that it does not mean. What stands behind --exec is the program's.
 pub fn code_without_command(arguments: &[OsString], usual: u8) -> u8 {
     let is_exec = |word: &&OsString| *word == "--exec" || word.to_string_lossy().starts_with("--exec=");
     let mut own = arguments.iter().take_while(|word| !is_exec(word));
     let runs_program = arguments.iter().any(|word| is_exec(&word) || *word == "--shell");
-    if own.any(|word| *word == "--git-bisect") {
+    let is_for_nagios = arguments.get(1).is_some_and(|word| word == "doctor")
+        && arguments.iter().any(|word| word == "nrpe" || word == "--format=nrpe");
+    if is_for_nagios {
+        NAGIOS_UNKNOWN
+    } else if own.any(|word| *word == "--git-bisect") {
         STOPS_BISECTION
     } else if runs_program {
         EXEC_FAILED

@@ -16,6 +16,20 @@ pub const EXIT_STATUS: &[(&str, &str)] = &[
 /// One more for `measure`.
 pub const NOISY_STATUS: (&str, &str) = ("6", "too few figures (--fail-if-noisy)");
 
+/// What 1 also says of `doctor`.
+pub const LOOKED_STATUS: (&str, &str) =
+    ("1", "a finding is at --fail-on or worse: a warning, unless it says otherwise");
+
+/// The code of [`LOOKED_STATUS`].
+pub const FOUND: u8 = 1;
+
+/// Nagios's states, as exit codes: something costs more than it need, something is wrong, nothing could be looked at.
+pub const NAGIOS_WARNING: u8 = 1;
+/// See [`NAGIOS_WARNING`].
+pub const NAGIOS_CRITICAL: u8 = 2;
+/// See [`NAGIOS_WARNING`].
+pub const NAGIOS_UNKNOWN: u8 = 3;
+
 /// The code of [`NOISY_STATUS`].
 pub const NOISY: u8 = 6;
 

@@ -9,6 +9,7 @@ pub mod bill;
 pub mod cli;
 pub mod compare;
 pub mod completions;
+pub mod doctor;
 mod dry_run;
 pub mod error;
 mod exec;

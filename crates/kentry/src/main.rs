@@ -5,8 +5,8 @@ use kentry::error::{Error, code_without_command};
 use kentry::messages::note;
 use kentry::os::{interrupts, memory, stack};
 use kentry::{
-    anatomy, arguments, bill, compare, completions, explain, init, lab, linux, list, manual, measure, output,
-    probes, report, reproduce, runs, show,
+    anatomy, arguments, bill, compare, completions, doctor, explain, init, lab, linux, list, manual, measure,
+    output, probes, report, reproduce, runs, show,
 };
 use places::host::Interrupt;
 use std::process::ExitCode;
@@ -49,6 +49,7 @@ fn command() -> ExitCode {
     let result = match cli.command {
         None => measure::run(&cli.measure),
         Some(Command::Measure(args)) => measure::run(&args),
+        Some(Command::Doctor(args)) => doctor::run(&args),
         Some(Command::Lab(args)) => lab::run(&args),
         Some(Command::Linux(args)) => linux::run(&args),
         Some(Command::Anatomy(args)) => anatomy::run(&args),
@@ -73,6 +74,7 @@ fn measures(cli: &Cli) -> bool {
         None => true,
         Some(Command::Measure(_) | Command::Lab(_) | Command::Linux(_) | Command::Anatomy(_)) => true,
         Some(Command::Reproduce(args)) => !args.list,
+        Some(Command::Doctor(args)) => !args.list,
         // It may wait for a document on standard input.
         Some(Command::Bill(args)) => args.run.is_none(),
         Some(Command::Compare(args)) => !args.live.is_empty(),

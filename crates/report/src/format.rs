@@ -31,6 +31,10 @@ pub enum Format {
     Junit,
     /// Of a comparison, for the kernel's test harnesses: KTAP, version 1.
     Ktap,
+    /// Of a checkup, for Nagios and what follows its rules for plugins.
+    Nrpe,
+    /// Of a checkup, for node_exporter's textfile collector: the text format of Prometheus, version 0.0.4.
+    Prometheus,
 }
 
 /// Not the name of a format.
@@ -41,7 +45,7 @@ pub struct UnknownFormat(pub String);
 /// A format's name on the command line, the endings of its files, and the command that makes one for who asked another.
 type Row = (Format, &'static str, &'static [&'static str], &'static str);
 
-const ROWS: [Row; 12] = [
+const ROWS: [Row; 14] = [
     (Format::Text, "text", &["txt"], ""),
     (Format::Parts, "parts", &[], "`kentry anatomy` makes tables of parts"),
     (Format::Tree, "tree", &[], "`kentry anatomy` makes trees of functions"),
@@ -54,6 +58,8 @@ const ROWS: [Row; 12] = [
     (Format::Folded, "folded", &["folded"], "`kentry anatomy` makes folded stacks"),
     (Format::Junit, "junit", &["xml"], "`kentry compare` makes JUnit"),
     (Format::Ktap, "ktap", &["ktap", "tap"], "`kentry compare` makes KTAP"),
+    (Format::Nrpe, "nrpe", &[], "`kentry doctor` answers Nagios"),
+    (Format::Prometheus, "prometheus", &["prom"], "`kentry doctor` makes metrics"),
 ];
 
 impl Format {
@@ -169,6 +175,11 @@ impl Kind {
     };
     /// What `kentry compare` makes of anatomies.
     pub const COMPARED_PATHS: Kind = Kind { name: "a comparison of anatomies", formats: ROWS_OF_A_TABLE };
+    /// What `kentry doctor` makes.
+    pub const CHECKUP: Kind = Kind {
+        name: "a checkup",
+        formats: &[Format::Text, Format::Json, Format::Markdown, Format::Nrpe, Format::Prometheus],
+    };
     /// About runs.
     pub const PAGE: Kind = Kind { name: "a page", formats: &[Format::Html] };
 

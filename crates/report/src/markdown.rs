@@ -6,7 +6,6 @@ use crate::configuration::Compared;
 use crate::escape::{code, escaped};
 use crate::figure::{self, Unit};
 use crate::grid::{Cell, Column, Grid};
-use crate::verdicts::level;
 use crate::{Style, first_screen, guest, head, loops};
 use document::{Document, Row};
 use table::Table;
@@ -50,7 +49,7 @@ fn verdicts(document: &Document, style: &Style) -> String {
     let shown = document.findings.iter().filter(|finding| finding.id != head::NOISE);
     let items: String = shown
         .map(|finding| {
-            let item = format!("- **{}**: {}", level(finding.level), escaped(&finding.verdict));
+            let item = format!("- **{}**: {}", finding.level.name(), escaped(&finding.verdict));
             let evidence = finding.evidence.as_ref().filter(|_| style.verbose);
             let whys = [evidence, finding.cause.as_ref(), finding.remedy.as_ref()];
             let whys = whys.into_iter().flatten().map(|why| format!(" {}", escaped(why)));

@@ -1,7 +1,7 @@
 //! What `kentry doctor` says: from a checkup to diagnoses. Nothing here reads a clock or a file, prints, or measures; the same checkup
 //! always has the same diagnoses.
 //!
-//! A module for each [`Check`]. What is absent or slow by nature is [`Level::Ok`] or [`Level::Note`]: a healthy machine has no warning.
+//! A module for each [`Check`]. What is absent or slow by nature is ok or a note: a healthy machine has no warning.
 
 mod carried;
 mod check;
@@ -15,8 +15,9 @@ mod runtimes;
 pub use check::Check;
 
 use crate::facts::Facts;
-use document::{Checkup, Diagnosis, Finding, Level};
+use document::{Checkup, Diagnosis, Finding};
 use table::Table;
+use table::special::{BARE_SYSCALL, GETPPID, RowName};
 
 /// A checkup, and the table that its rows are from.
 #[derive(Clone, Copy)]
@@ -35,9 +36,26 @@ pub fn diagnoses(checkup: &Checkup, table: &Table) -> Vec<Diagnosis> {
         findings_of(check)(&facts).into_iter().map(diagnosis)
     };
     let mut diagnoses: Vec<Diagnosis> = Check::ALL.iter().flat_map(|check| of(*check)).collect();
-    diagnoses.sort_by_key(|diagnosis| rank(diagnosis.finding.level));
+    diagnoses.sort_by_key(|diagnosis| std::cmp::Reverse(diagnosis.finding.level.rank()));
     diagnoses
 }
+
+/// The rows that these checks need, without order; some may be named twice.
+pub fn rows(checks: &[Check]) -> Vec<RowName> {
+    let of = |check: &Check| match check {
+        Check::Entries => entries::ROWS.to_vec(),
+        Check::Clocks
+        | Check::Runtimes
+        | Check::Carried
+        | Check::Protections
+        | Check::ClockHealth
+        | Check::Measurement => PLAINEST.to_vec(),
+    };
+    checks.iter().flat_map(of).collect()
+}
+
+/// What a call costs by itself.
+const PLAINEST: [RowName; 2] = [BARE_SYSCALL, GETPPID];
 
 fn findings_of(check: Check) -> fn(&CheckupFacts) -> Vec<Finding> {
     match check {
@@ -48,13 +66,5 @@ fn findings_of(check: Check) -> fn(&CheckupFacts) -> Vec<Finding> {
         Check::Carried => carried::findings,
         Check::Protections => protections::findings,
         Check::Measurement => measurement::findings,
-    }
-}
-
-fn rank(level: Level) -> u8 {
-    match level {
-        Level::Warning => 0,
-        Level::Note => 1,
-        Level::Ok | Level::Unknown => 2,
     }
 }

@@ -1,7 +1,6 @@
 //! What was found, in words.
 
 use crate::plain::plain;
-use crate::verdicts::level;
 use document::Document;
 
 /// A finding as the page says it.
@@ -18,7 +17,7 @@ pub(super) struct Said {
 
 pub(super) fn said(document: &Document) -> Vec<Said> {
     let all = document.findings.iter().map(|finding| Said {
-        level: level(finding.level),
+        level: finding.level.name(),
         verdict: plain(&finding.verdict),
         sentences: [&finding.cause, &finding.remedy].into_iter().flatten().map(|text| plain(text)).collect(),
         evidence: finding.evidence.as_deref().map(plain),

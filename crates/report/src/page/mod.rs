@@ -22,7 +22,6 @@ mod timeline;
 
 use crate::configuration::Compared;
 use crate::plain::plain;
-use crate::verdicts::level;
 use crate::{Error, Selection, Style, head, machine};
 use ::compare::Comparison;
 use askama::Template;
@@ -142,13 +141,13 @@ impl Shown {
     }
 
     fn has_warning(&self) -> bool {
-        self.findings.iter().any(|finding| finding.level == level(Level::Warning))
+        self.findings.iter().any(|finding| finding.level == Level::Warning.name())
     }
 
     /// `1 × warning, 2 × note`
     fn levels(&self) -> String {
         let count = |name: &str| self.findings.iter().filter(|finding| finding.level == name).count();
-        let names = [Level::Warning, Level::Note, Level::Ok].map(level).into_iter();
+        let names = [Level::Critical, Level::Warning, Level::Note, Level::Ok].map(Level::name).into_iter();
         let each = names.map(|name| (count(name), name)).filter(|(count, _)| *count > 0);
         let each: Vec<String> = each.map(|(count, name)| format!("{count} × {name}")).collect();
         if each.is_empty() { "none".to_owned() } else { each.join(", ") }

@@ -24,7 +24,7 @@ use document::{Document, Row};
 pub(crate) use legend::POPULATION;
 use matrix::Matrix;
 use table::Table;
-pub(crate) use verdicts::units_stay;
+pub(crate) use verdicts::{level_look, units_stay};
 
 /// Where the texts of the head and of the legend begin.
 pub(crate) const TEXT_COLUMN: usize = 13;

@@ -3,7 +3,6 @@
 use super::{Report, TEXT_COLUMN};
 use crate::head::NOISE;
 use crate::line::{Line, NO_BREAK, labelled, look};
-use crate::verdicts::level;
 use document::{Finding, Level};
 
 /// How much is shown of a finding.
@@ -37,7 +36,7 @@ impl Report<'_> {
     }
 
     fn verdict(&self, finding: &Finding, depth: Depth) -> Vec<Line> {
-        let label = Line::new(level_look(finding.level), level(finding.level));
+        let label = Line::new(level_look(finding.level), finding.level.name());
         let text = units_stay(&words(finding, depth).join(" "));
         labelled(label, look::PLAIN, &text, self.width, TEXT_COLUMN)
     }
@@ -48,7 +47,7 @@ fn words(finding: &Finding, depth: Depth) -> Vec<String> {
     let is_odd = finding.level != Level::Ok;
     let (cause, remedy, evidence) = match depth {
         Depth::Verdicts => (false, false, false),
-        Depth::Remedies => (false, finding.level == Level::Warning, false),
+        Depth::Remedies => (false, finding.level >= Level::Warning, false),
         // What has no cause to name is at least shown.
         Depth::Causes => (is_odd, is_odd, is_odd && finding.cause.is_none()),
         Depth::Evidence => (true, true, true),
@@ -69,10 +68,11 @@ pub(crate) fn units_stay(text: &str) -> String {
     ["ns", "cycles", "GHz", "%"].into_iter().fold(text.to_owned(), joined)
 }
 
-fn level_look(level: Level) -> anstyle::Style {
+pub(crate) fn level_look(level: Level) -> anstyle::Style {
     match level {
         Level::Ok => look::GOOD,
         Level::Note | Level::Unknown => look::NAME,
         Level::Warning => look::WARNING,
+        Level::Critical => look::WRONG,
     }
 }

@@ -1,0 +1,56 @@
+//! Looks at this machine: measures the rows that the checks need, then whatever else they look at.
+
+use crate::doctor::args::{DOCTOR_BUDGET, DoctorArgs};
+use crate::error::Error;
+use crate::this_machine::{drawn_seed, measure_host};
+use document::{Checkup, Document};
+use examine::{Carried, ClockHealth, Runtimes};
+use findings::doctor::{Check, diagnoses, rows};
+use measure::HostPlan;
+use places::host::Interrupt;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use table::{Kernel, Table};
+
+/// How long the clocks of all CPUs are looked at.
+const CLOCKS: Duration = Duration::from_millis(1500);
+
+/// What is found out, with what it means.
+///
+/// # Errors
+/// [`Error::Usage`] for a CPU that may not be used, [`Error::Environment`] where nothing can be measured, [`Error::Interrupted`].
+pub fn checkup(args: &DoctorArgs, interrupt: &Interrupt) -> Result<Checkup, Error> {
+    let checks = args.checks();
+    let is_asked = |check: Check| checks.contains(&check);
+    let mut checkup = Checkup::of(measured(args, &checks, interrupt)?);
+    if is_asked(Check::Carried) {
+        checkup.carried = Some(Carried::here());
+    }
+    if is_asked(Check::Runtimes) {
+        checkup.runtimes = Some(Runtimes::here());
+    }
+    if is_asked(Check::ClockHealth) && !interrupt.load(Ordering::Relaxed) {
+        checkup.clock_health = Some(ClockHealth::look(CLOCKS));
+    }
+    checkup.diagnoses = diagnoses(&checkup, Table::get());
+    let names: Vec<&str> = checks.iter().map(|check| check.name()).collect();
+    checkup.diagnoses.retain(|diagnosis| names.contains(&diagnosis.check.as_str()));
+    Ok(checkup)
+}
+
+/// The rows that the checks need.
+fn measured(args: &DoctorArgs, checks: &[Check], interrupt: &Interrupt) -> Result<Document, Error> {
+    let wanted = rows(checks);
+    let table = Table::get();
+    let is_wanted = |name: &(&str, &str)| wanted.iter().any(|row| row.is(name.0, name.1));
+    let rows =
+        table.rows(Kernel::Linux).filter(|(entry, operation)| is_wanted(&(&entry.name, &operation.name)));
+    let plan = args.time.plan(rows.collect(), DOCTOR_BUDGET, drawn_seed());
+    let plan = HostPlan { strict_budget: true, ..plan };
+    let document = measure_host(&plan, interrupt)?;
+    let has_outcome = document.results.iter().any(document::Row::has_outcome);
+    if interrupt.load(Ordering::Relaxed) && !has_outcome {
+        return Err(Error::Interrupted);
+    }
+    Ok(document)
+}
