@@ -20,8 +20,39 @@ pub struct Checkup {
     pub carried: Option<Carried>,
     /// What programs find in the C library and the vDSO; null where that was not looked at.
     pub runtimes: Option<Runtimes>,
+    /// What a command adds, where it was made behind one; written only then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub behind: Option<Behind>,
     /// What it means, the most important first.
     pub diagnoses: Vec<Diagnosis>,
+}
+
+/// The command that a checkup was made behind, and what it adds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Behind {
+    /// As it was typed.
+    pub command: String,
+    /// Rows that were measured in turns, without the command and behind it.
+    pub rows: Vec<Added>,
+}
+
+/// What a command adds to a row.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Added {
+    /// Name of the entry.
+    pub entry: String,
+    /// Name of the operation.
+    pub operation: String,
+    /// What it costs without the command, core cycles; null where that is not known.
+    pub without: Option<f64>,
+    /// What it costs behind the command, core cycles; null where that is not known.
+    pub behind: Option<f64>,
+    /// How much more that is, core cycles, and the ends of its interval; null where it cannot be told.
+    pub more: Option<[f64; 3]>,
+    /// Whether it is surely more, by the test that `compare --live` makes.
+    pub is_more: bool,
+    /// Why it cannot be used behind the command, in words; null if it can.
+    pub closed: Option<String>,
 }
 
 /// A finding, and the check that made it.
@@ -44,6 +75,7 @@ impl Checkup {
     /// Of a run, with nothing else looked at.
     pub fn of(run: Document) -> Checkup {
         let schema = CHECKUP_SCHEMA.to_owned();
-        Checkup { schema, run, clock_health: None, carried: None, runtimes: None, diagnoses: Vec::new() }
+        let (clock_health, carried, runtimes, behind) = (None, None, None, None);
+        Checkup { schema, run, clock_health, carried, runtimes, behind, diagnoses: Vec::new() }
     }
 }

@@ -18,7 +18,7 @@ mod spread;
 mod verdict;
 mod wide;
 
-pub use checkup::{CHECKUP_SCHEMA, Checkup, Diagnosis};
+pub use checkup::{Added, Behind, CHECKUP_SCHEMA, Checkup, Diagnosis};
 pub use compute::Samples;
 pub use earlier::EarlierRuns;
 pub use finding::{Confidence, Figure, Finding, Level, Unit};

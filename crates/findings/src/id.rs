@@ -82,6 +82,8 @@ ids! {
     Programs32Bit "programs-32-bit";
     /// 32-bit programs find no vDSO.
     Vdso32Bit "vdso-32-bit";
+    /// What a command adds to the calls of what runs behind it.
+    AddedByCommand "added-by-command";
     /// Whether programs of the x32 ABI run.
     ProgramsX32 "programs-x32";
 }

@@ -3,6 +3,7 @@
 //!
 //! A module for each [`Check`]. What is absent or slow by nature is ok or a note: a healthy machine has no warning.
 
+mod behind;
 mod carried;
 mod check;
 mod clock_health;
@@ -40,6 +41,11 @@ pub fn diagnoses(checkup: &Checkup, table: &Table) -> Vec<Diagnosis> {
     diagnoses
 }
 
+/// What is carried, and how much of that a command put there.
+fn carried_and_added(facts: &CheckupFacts) -> Vec<Finding> {
+    [behind::findings(facts), carried::findings(facts)].concat()
+}
+
 /// The rows that these checks need, without order; some may be named twice.
 pub fn rows(checks: &[Check]) -> Vec<RowName> {
     let of = |check: &Check| match check {
@@ -63,7 +69,7 @@ fn findings_of(check: Check) -> fn(&CheckupFacts) -> Vec<Finding> {
         Check::ClockHealth => clock_health::findings,
         Check::Entries => entries::findings,
         Check::Runtimes => runtimes::findings,
-        Check::Carried => carried::findings,
+        Check::Carried => carried_and_added,
         Check::Protections => protections::findings,
         Check::Measurement => measurement::findings,
     }

@@ -1,6 +1,7 @@
 //! Looks at this machine: measures the rows that the checks need, then whatever else they look at.
 
 use crate::doctor::args::{DOCTOR_BUDGET, DoctorArgs};
+use crate::doctor::behind;
 use crate::error::Error;
 use crate::this_machine::{drawn_seed, measure_host};
 use document::{Checkup, Document};
@@ -20,6 +21,18 @@ const CLOCKS: Duration = Duration::from_millis(1500);
 /// # Errors
 /// [`Error::Usage`] for a CPU that may not be used, [`Error::Environment`] where nothing can be measured, [`Error::Interrupted`].
 pub fn checkup(args: &DoctorArgs, interrupt: &Interrupt) -> Result<Checkup, Error> {
+    let mut checkup = match args.command.is_empty() {
+        true => here(args, interrupt)?,
+        false => behind::checkup(args, interrupt)?,
+    };
+    let names: Vec<&str> = args.checks().iter().map(|check| check.name()).collect();
+    checkup.diagnoses = diagnoses(&checkup, Table::get());
+    checkup.diagnoses.retain(|diagnosis| names.contains(&diagnosis.check.as_str()));
+    Ok(checkup)
+}
+
+/// What this process finds.
+fn here(args: &DoctorArgs, interrupt: &Interrupt) -> Result<Checkup, Error> {
     let checks = args.checks();
     let is_asked = |check: Check| checks.contains(&check);
     let mut checkup = Checkup::of(measured(args, &checks, interrupt)?);
@@ -32,9 +45,6 @@ pub fn checkup(args: &DoctorArgs, interrupt: &Interrupt) -> Result<Checkup, Erro
     if is_asked(Check::ClockHealth) && !interrupt.load(Ordering::Relaxed) {
         checkup.clock_health = Some(ClockHealth::look(CLOCKS));
     }
-    checkup.diagnoses = diagnoses(&checkup, Table::get());
-    let names: Vec<&str> = checks.iter().map(|check| check.name()).collect();
-    checkup.diagnoses.retain(|diagnosis| names.contains(&diagnosis.check.as_str()));
     Ok(checkup)
 }
 

@@ -1,6 +1,7 @@
 //! `kentry doctor`: from arguments to the exit code.
 
 pub mod args;
+mod behind;
 mod look;
 
 use crate::doctor::args::DoctorArgs;
