@@ -7,7 +7,7 @@ KENTRY := target/$(TARGET)/release/kentry
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
 DIST := kentry-$(VERSION)-$(TARGET)
 
-.PHONY: run build test quick bench soak fuzz small-kernel selftests lint install dist clean help
+.PHONY: run build test quick bench soak soak-doctor fuzz small-kernel selftests lint install dist clean help
 
 run: build ## Build, and measure this machine
 	./$(KENTRY)
@@ -33,6 +33,9 @@ bench: build ## Precision and cost beside peers: writes bench/RESULTS.md
 
 soak: build ## How often comparisons of this machine with itself are wrong, in about twenty minutes (COMPARISONS=50 RUNS=3 BUDGET=2 LIVE=100; RESAMPLE=80 or RUNS_OF=FOLDER draws sides from whole runs)
 	bench/soak.sh
+
+soak-doctor: build ## How often checkups of this machine warn, with another CPU loaded in every second, in some seven minutes (RUNS=50)
+	bench/doctor_soak.sh
 
 fuzz: ## Fuzz the parsers for a while (FUZZ_SECONDS=60)
 	fuzz/run.sh $(or $(FUZZ_SECONDS),60)

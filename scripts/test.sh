@@ -104,6 +104,7 @@ guests() {
 slow() {
 	beside "distribution" tests/dist.sh
 	beside "hostile surroundings" tests/hostile.sh
+	beside "checkups, and monitoring" tests/doctor.sh
 	beside "completion in shells" tests/completions.sh
 	beside "pages in a browser" tests/page.sh
 	beside "examples of every entry" tests/examples.sh

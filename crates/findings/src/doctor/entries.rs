@@ -41,6 +41,9 @@ pub(crate) const ROWS: [RowName; 12] = [
     RowName { entry: "libc", operation: "gettimeofday" },
 ];
 
+/// What a clock read costs where there is no 32-bit vDSO.
+pub(crate) const CLOCK_BY_INT80: RowName = RowName { operation: "gettimeofday", ..INT80 };
+
 pub(crate) fn findings(facts: &CheckupFacts) -> Vec<Finding> {
     let of = &facts.run;
     [every_entry(of), vsyscall(of), thirty_two_bit(of), vdso32(of), x32(of)].into_iter().flatten().collect()
@@ -183,7 +186,7 @@ fn vdso32(facts: &Facts) -> Option<Finding> {
             "The sysctl abi.vsyscall32 is 0, or the kernel was built so (CONFIG_COMPAT_VDSO).".to_owned()
         }
     };
-    let by_int80 = row(facts, RowName { operation: "gettimeofday", ..INT80 }).and_then(price);
+    let by_int80 = row(facts, CLOCK_BY_INT80).and_then(price);
     let served = row(facts, VDSO).and_then(price);
     let costs = by_int80
         .zip(served)

@@ -49,7 +49,7 @@ fn carried_and_added(facts: &CheckupFacts) -> Vec<Finding> {
 /// The rows that these checks need, without order; some may be named twice.
 pub fn rows(checks: &[Check]) -> Vec<RowName> {
     let of = |check: &Check| match check {
-        Check::Entries => entries::ROWS.to_vec(),
+        Check::Entries => [entries::ROWS.as_slice(), &[entries::CLOCK_BY_INT80]].concat(),
         Check::Clocks
         | Check::Runtimes
         | Check::Carried
