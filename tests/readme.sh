@@ -17,7 +17,7 @@ while IFS= read -r line; do
 	fi
 	check "$line" 0 env PATH="$work/bin:$PATH" bash -c "$line"
 	if [ -s "$out" ] || [[ $line == *--output* ]]; then pass; else fail "printed nothing"; fi
-done < <(cd "$root" && sed -n '/^```console$/,/^```$/s/^\$ //p' README.md docs/{compare,linux,bill,anatomy,reproduce}.md)
+done < <(cd "$root" && sed -n '/^```console$/,/^```$/s/^\$ //p' README.md docs/{compare,linux,bill,anatomy,reproduce,doctor}.md)
 current="commands in README.md and docs"
 if [ "$commands" -ge 12 ]; then pass; else fail "only $commands found"; fi
 

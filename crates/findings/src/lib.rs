@@ -140,13 +140,23 @@ mod tests {
 
     #[test]
     fn every_finding_can_appear_and_is_a_sentence() {
-        let all: Vec<Finding> = everything().iter().flat_map(Maker::findings).collect();
+        let of_checkups = crate::doctor::testing::everything().into_iter().flat_map(|checkup| {
+            crate::doctor::diagnoses(&checkup, table::Table::get())
+                .into_iter()
+                .map(|diagnosis| diagnosis.finding)
+        });
+        let all: Vec<Finding> = everything().iter().flat_map(Maker::findings).chain(of_checkups).collect();
         let seen: BTreeSet<&str> = all.iter().map(|finding| finding.id.as_str()).collect();
         assert_eq!(seen, Id::ALL.iter().map(|id| id.name()).collect());
         for finding in &all {
-            for words in [Some(&finding.verdict), finding.cause.as_ref(), finding.remedy.as_ref()]
-                .into_iter()
-                .flatten()
+            for words in [
+                Some(&finding.verdict),
+                finding.cause.as_ref(),
+                finding.costs.as_ref(),
+                finding.remedy.as_ref(),
+            ]
+            .into_iter()
+            .flatten()
             {
                 assert!(words.ends_with('.') && words.trim() == words, "{}: {words:?}", finding.id);
             }

@@ -20,6 +20,9 @@ pub const NOISY_STATUS: (&str, &str) = ("6", "too few figures (--fail-if-noisy)"
 pub const LOOKED_STATUS: (&str, &str) =
     ("1", "a finding is at --fail-on or worse: a warning, unless it says otherwise");
 
+/// What `doctor` adds to its exit codes.
+pub const NAGIOS: &str = "With --format nrpe the exit status is that of a plugin of Nagios: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN.";
+
 /// The code of [`LOOKED_STATUS`].
 pub const FOUND: u8 = 1;
 

@@ -3,7 +3,7 @@
 use crate::cli::Cli;
 use crate::compare::args::{BISECT_STATUS, COMPARE_STATUS};
 use crate::error::Error;
-use crate::exit::{EXEC_STATUS, EXIT_STATUS, LAB_STATUS, NOISY_STATUS};
+use crate::exit::{EXEC_STATUS, EXIT_STATUS, LAB_STATUS, LOOKED_STATUS, NAGIOS, NOISY_STATUS};
 use crate::output::print;
 use crate::profiles;
 use clap::{Command, CommandFactory};
@@ -243,6 +243,12 @@ const EXAMPLES: &[Item] = &[
         "kentry explain syscall --example > hello.S && gcc -nostdlib -static -no-pie -o hello hello.S",
         "A complete program that uses the entry.",
     ),
+    ("kentry doctor", "What is wrong with this machine, what it costs, and what to do."),
+    (
+        "kentry doctor --check carried -- setpriv --no-new-privs",
+        "What a command puts around a program, and what that adds to its calls.",
+    ),
+    ("kentry doctor --fail-on never --output kentry.prom", "The same as metrics for node_exporter."),
     ("kentry reproduce --list", "List the published tables that can be measured again."),
     (
         "kentry reproduce gettimeofday-4.14",
@@ -403,6 +409,11 @@ fn status(roff: &mut Roff, subcommand: Option<&str>) {
         Some("bill" | "anatomy") => {
             section(roff, "EXIT STATUS", EXIT_STATUS);
             items(roff, LAB_STATUS);
+        }
+        Some("doctor") => {
+            section(roff, "EXIT STATUS", EXIT_STATUS);
+            items(roff, &[LOOKED_STATUS]);
+            paragraph(roff, NAGIOS);
         }
         None | Some("measure") => {
             section(roff, "EXIT STATUS", EXIT_STATUS);

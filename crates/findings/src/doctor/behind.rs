@@ -61,13 +61,21 @@ fn figure(row: &Added) -> Option<Figure> {
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test")]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+    use document::{Checkup, Document};
 
     fn row(more: Option<[f64; 3]>, is_more: bool) -> Added {
         let (entry, operation) = ("syscall-x86_64".to_owned(), "getppid".to_owned());
         let behind = more.map(|[more, ..]| 300.0 + more);
         Added { entry, operation, without: Some(300.0), behind, more, is_more, closed: None }
+    }
+
+    /// Behind a command that makes a row dearer.
+    pub fn made() -> Vec<Checkup> {
+        let rows = vec![row(Some([122.4, 118.0, 125.0]), true)];
+        let behind = Some(Behind { command: "setpriv".into(), rows });
+        vec![Checkup { behind, ..Checkup::of(Document::empty()) }]
     }
 
     #[test]

@@ -218,7 +218,7 @@ fn x32(facts: &Facts) -> Option<Finding> {
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test")]
-mod tests {
+pub(crate) mod tests {
     use crate::doctor::{Check, diagnoses};
     use crate::testing::Maker;
     use document::{Checkup, Finding, Level, Outcome};
@@ -239,6 +239,14 @@ mod tests {
             .cost("int80-i386", "gettimeofday", 1300.0)
             .cost("gateway-i386", "getppid", 400.0)
             .cost("vdso-i386", "gettimeofday", 95.0)
+    }
+
+    /// Of a machine on which all is open, and of one that has lost the 32-bit vDSO and never had x32.
+    pub fn made() -> Vec<Checkup> {
+        let mut lost = healthy().closed("syscall-x32", "getppid", Outcome::Refused, "ENOSYS");
+        let row = lost.row("vdso-i386", "gettimeofday");
+        (row.outcome, row.core_cycles) = (Outcome::Unsupported, None);
+        [healthy(), lost].map(|maker| Checkup::of(maker.document)).into()
     }
 
     #[test]

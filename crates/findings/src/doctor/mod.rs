@@ -12,6 +12,8 @@ mod entries;
 mod measurement;
 mod protections;
 mod runtimes;
+#[cfg(test)]
+pub(crate) mod testing;
 
 pub use check::Check;
 

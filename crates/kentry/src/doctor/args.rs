@@ -1,7 +1,7 @@
 //! The command line of `kentry doctor`.
 
 use crate::error::Error;
-use crate::exit::{LOOKED_STATUS, exit_status};
+use crate::exit::{LOOKED_STATUS, NAGIOS, exit_status};
 use crate::options::output::{OutputArgs, formats};
 use crate::options::time::{TimeArgs, of_one_kind, with_default};
 use crate::options::values::one_of;
@@ -115,8 +115,5 @@ impl DoctorArgs {
 
 /// What stands below the long help.
 pub fn doctor_help() -> String {
-    format!(
-        "{}\nWith --format nrpe the exit status is that of a plugin of Nagios: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN.\n",
-        exit_status(&[LOOKED_STATUS])
-    )
+    format!("{}\n{NAGIOS}\n", exit_status(&[LOOKED_STATUS]))
 }
