@@ -10,6 +10,13 @@ use document::Level;
 /// Findings get so many lines, however long the rest is.
 const LEAST: usize = 6;
 
+/// Why figures are not those of the tools that everybody knows.
+const OTHERS: &str = "perf bench syscall and lmbench give other figures: they time a loop in nanoseconds, with whatever \
+                      shares the core; kentry reproduce pti-unixbench shows a loop beside kentry's way.";
+
+/// What a user asks next.
+const QUESTIONS: &str = "kentry doctor says what is wrong here and what to do, kentry impact -- COMMAND what entries cost a workload.";
+
 impl Report<'_> {
     pub(super) fn first_screen(&self, screen: &FirstScreen) -> Vec<Line> {
         let head = self.head();
@@ -22,6 +29,7 @@ impl Report<'_> {
         let mut lines = head;
         lines.extend(after_blank(self.verdicts_within(room)));
         lines.extend(rest);
+        lines.extend(self.questions(self.style.screen().saturating_sub(lines.len())));
         lines
     }
 
@@ -75,5 +83,14 @@ impl Report<'_> {
             ),
         };
         wrapped(Line::default(), look::NAME, &text, self.width, 0)
+    }
+
+    /// What a user asks next, where this machine was measured and there is room for it.
+    fn questions(&self, room: usize) -> Vec<Line> {
+        if !(self.document.is_of_linux() && self.document.is_of_host()) {
+            return Vec::new();
+        }
+        let lines = wrapped(Line::default(), look::PLAIN, &format!("{OTHERS} {QUESTIONS}"), self.width, 0);
+        if lines.len() <= room { lines } else { Vec::new() }
     }
 }
