@@ -103,6 +103,17 @@ else
 	skip "strace behind which kentry runs" "strace cannot trace here"
 fi
 
+# --- in gVisor ---
+if ! runsc=$("$root/scripts/runsc.sh" 2>"$err"); then
+	skip "gVisor" "$(tail -n 1 "$err")"
+elif ! timeout 60 "$runsc" --rootless --network=none --ignore-cgroups do /bin/true >/dev/null 2>"$err"; then
+	skip "gVisor" "it does not start here: $(tail -n 1 "$err")"
+else
+	check "a checkup in gVisor" 0 "$runsc" --rootless --network=none --ignore-cgroups do "$kentry" doctor --budget 2 --fail-on critical
+	expect '^checkup +[0-9]'
+	expect 'entries: [0-9]+ of [0-9]+ entries are open'
+fi
+
 # --- Prometheus and Nagios ---
 mkdir "$work/metrics"
 check "metrics" 0 "$kentry" doctor "${short[@]}" --fail-on never --output "$work/metrics/kentry.prom"
