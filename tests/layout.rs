@@ -167,7 +167,7 @@ const LAYERS: [Layer; 8] = [
     },
     Layer {
         name: "machine",
-        crates: &["environment", "linux"],
+        crates: &["environment", "linux", "layers"],
         knows: &["wire"],
         what: "facts about machines and kernels",
     },

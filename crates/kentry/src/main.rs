@@ -18,6 +18,9 @@ fn main() -> ExitCode {
     if init::is_meant() {
         init::run();
     }
+    if layers::under::is_meant() {
+        layers::under::run();
+    }
     match prepare() {
         Ok(()) => stack::with_room(command),
         Err(error) => {
