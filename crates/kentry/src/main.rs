@@ -6,7 +6,7 @@ use kentry::messages::note;
 use kentry::os::{interrupts, memory, stack};
 use kentry::{
     anatomy, arguments, bill, compare, completions, explain, init, lab, linux, list, manual, measure, output,
-    probes, report, reproduce, runs, show,
+    probes, report, reproduce, runs, show, tax,
 };
 use places::host::Interrupt;
 use std::process::ExitCode;
@@ -59,6 +59,7 @@ fn command() -> ExitCode {
         Some(Command::Runs(args)) => runs::run(&args),
         Some(Command::Show(args)) => show::run(&args),
         Some(Command::Reproduce(args)) => reproduce::run(&args),
+        Some(Command::Tax(args)) => tax::run(&args),
         Some(Command::Compare(args)) => Ok(compare::run(&args)),
         Some(Command::Report(args)) => report::run(&args),
         Some(Command::List(args)) => list::run(&args),
@@ -76,6 +77,7 @@ fn measures(cli: &Cli) -> bool {
         None => true,
         Some(Command::Measure(_) | Command::Lab(_) | Command::Linux(_) | Command::Anatomy(_)) => true,
         Some(Command::Reproduce(args)) => !args.list,
+        Some(Command::Tax(args)) => !args.list,
         // It may wait for a document on standard input.
         Some(Command::Bill(args)) => args.run.is_none(),
         Some(Command::Compare(args)) => !args.live.is_empty(),

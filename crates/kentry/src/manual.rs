@@ -243,6 +243,11 @@ const EXAMPLES: &[Item] = &[
         "kentry explain syscall --example > hello.S && gcc -nostdlib -static -no-pie -o hello hello.S",
         "A complete program that uses the entry.",
     ),
+    ("kentry tax", "What each layer between a program and the kernel would add to a call, in core cycles."),
+    (
+        "kentry tax --layer seccomp-profile --seccomp-profile default.json --layer ptrace",
+        "What the filter of a container's profile adds, and what strace does.",
+    ),
     ("kentry reproduce --list", "List the published tables that can be measured again."),
     (
         "kentry reproduce gettimeofday-4.14",
@@ -329,6 +334,10 @@ fn write(command: &Command, words: &[&str]) -> io::Result<Vec<u8>> {
             .iter()
             .map(|table| (table.name.as_str(), table.title.as_str()));
         section(&mut roff, "TABLES", &tables.collect::<Vec<Item>>());
+    }
+    if subcommand == Some("tax") {
+        let layers = layers::LAYERS.iter().map(|layer| (layer.name, layer.what));
+        section(&mut roff, "LAYERS", &layers.collect::<Vec<Item>>());
     }
     if subcommand == Some("compare") {
         section(&mut roff, "COLUMNS AND VERDICTS", COMPARED);

@@ -38,6 +38,7 @@ mod prose;
 mod reproduction;
 mod runs;
 mod summary;
+mod tax;
 mod text;
 mod verdicts;
 
@@ -54,6 +55,7 @@ pub use prose::prose;
 pub use reproduction::{publications, reproduction};
 pub use runs::{runs, short};
 pub use summary::{origin, summary_of_row};
+pub use tax::{layers, tax};
 
 use document::Document;
 use table::Table;

@@ -6,18 +6,17 @@ use stats::{Cycles, Pair, SignedRank};
 /// With this confidence all intervals together contain what they are of.
 pub const CONFIDENCE: f64 = 0.95;
 
+/// Why there is no figure of few turns.
+const TOO_FEW: &str =
+    "too few turns were quiet both with it and without (a greater --budget, or a quieter machine, has more)";
+
 /// What pairs in order of time say a layer adds; `figures` is how many such figures there will be. So each interval has a part of the error
 /// that all may have together (Bonferroni), and none of sixty tells a difference by chance.
 ///
 /// # Errors
 /// Why there is no figure, in words.
 pub fn added(pairs: &[Pair], figures: usize) -> Result<Added, String> {
-    let rank = SignedRank::of(pairs).ok_or_else(|| {
-        let number = pairs.len();
-        format!(
-            "only {number} turns were quiet under both: a greater --budget, or a quieter machine, has more"
-        )
-    })?;
+    let rank = SignedRank::of(pairs).ok_or(TOO_FEW)?;
     let (low, high) = rank.interval((1.0 - CONFIDENCE) / figures.max(1) as f64);
     let [cycles, low, high] = [rank.difference(), low, high].map(Cycles);
     let verdict = if low.0 > 0.0 { Verdict::Costs } else { Verdict::NoDifferenceSeen };
@@ -64,6 +63,6 @@ mod tests {
 
     #[test]
     fn too_few_turns_have_no_figure_and_say_so() {
-        assert!(added(&about(40.0, 5), 3).unwrap_err().starts_with("only 5 turns were quiet"));
+        assert!(added(&about(40.0, 5), 3).unwrap_err().starts_with("too few turns"));
     }
 }
