@@ -38,7 +38,10 @@ fn read(folder: &str, event: &str) -> Result<u64, Errno> {
 }
 
 /// Reads it in a child, because a process cannot leave a namespace.
-fn in_own_namespace(event: &str) -> Result<u64, NotHere> {
+///
+/// # Errors
+/// As [`id`].
+pub fn in_own_namespace(event: &str) -> Result<u64, NotHere> {
     let not_made = |errno| NotHere::refused("tracefs cannot be read in a process of its own", errno);
     let (ours, theirs) = pipe().map_err(not_made)?;
     let child = child::fork().map_err(not_made)?;

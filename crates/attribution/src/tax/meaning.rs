@@ -67,13 +67,27 @@ fn filters(tax: &Tax) -> Option<String> {
             words(added)
         )
     });
+    let path = of_slow_path(tax);
     // A profile of somebody's own may look at arguments, or forbid; then only its cost is known.
     let profile = match tax.profile.as_ref().is_some_and(|profile| profile.file.is_some()) {
         true => quoted(tax, "seccomp-profile")
             .map(|added| format!("The profile's filter costs {}.", words(added))),
         false => profile,
     };
-    joined([numbers, arguments, profile])
+    joined([numbers, path, arguments, profile])
+}
+
+/// What remains of a filter that does not run: the way past the kernel's fast path, which dispatch alone takes as well.
+fn of_slow_path(tax: &Tax) -> Option<String> {
+    let filter = quoted(tax, "seccomp-1")?.seen()?;
+    let dispatch = quoted(tax, "user-dispatch")?.seen()?;
+    (dispatch.0 > filter.0 / 2.0).then(|| {
+        format!(
+            "Most of what remains is the kernel's slow way in, which it takes for any layer: user dispatch alone, which compares two numbers \
+             there, costs {:.0} cycles.",
+            dispatch.0
+        )
+    })
 }
 
 fn speculation(tax: &Tax) -> Option<String> {

@@ -46,7 +46,8 @@ pub(crate) fn in_unit(change: &Change) -> WrittenChange {
 
 /// A difference that is no row's, in cycles.
 pub(crate) fn of_cycles(middle: f64, ends: [f64; 2]) -> WrittenChange {
-    told(middle, ends, |cycles| if cycles.abs() < WHOLE_CYCLES { 1 } else { 0 })
+    let digits = if middle.abs() < WHOLE_CYCLES { 1 } else { 0 };
+    told(middle, ends, |_| digits)
 }
 
 /// From so many cycles on, tenths say nothing.

@@ -17,9 +17,15 @@ pub(super) fn base(base: &Base) -> String {
     base.cycles.map_or_else(|| ABSENT.to_owned(), |cycles| number(cycles.0))
 }
 
-/// `+12.3 ±1.2`, or `≤3.4` where no difference was seen.
+/// `+12.3 ±1.3`, with the longer half of the interval; both ends where that would reach nothing; `≤3.4` where no difference was seen.
 pub(super) fn added(added: &Added) -> String {
+    let half = (added.high.0 - added.cycles.0).max(added.cycles.0 - added.low.0);
     match added.verdict {
+        Verdict::Costs if half < added.cycles.0 => {
+            let middle = added.cycles.0;
+            let WrittenChange { change, beside, .. } = of_cycles(middle, [middle - half, middle + half]);
+            format!("{change} {beside}")
+        }
         Verdict::Costs => {
             let WrittenChange { change, beside, .. } = written(added);
             format!("{change} {beside}")
@@ -55,8 +61,9 @@ mod tests {
 
     #[test]
     fn a_cost_has_its_longer_half_and_no_cost_has_no_figure() {
-        assert_eq!(of(12.34, 11.0, 13.0), "+12.3 +11.0 to +13.0");
-        assert_eq!(of(21_345.6, 20_000.0, 22_000.0), "+21346 +20000 to +22000");
+        assert_eq!(of(12.34, 11.0, 13.0), "+12.3 ±1.3");
+        assert_eq!(of(21_345.6, 20_000.0, 22_000.0), "+21346 ±1346");
+        assert_eq!(of(12.0, 11.0, 88.0), "+12.0 +11 to +88");
         assert_eq!(of(1.0, -1.0, 3.01), "≤3.1");
         assert_eq!(of(-8.0, -9.0, -3.0), "≤0.0", "never a gain");
     }
