@@ -1,6 +1,5 @@
 //! The tax itself. What is absent is `null`, never 0.
 
-use super::meaning;
 use layers::{Group, Layer};
 use serde::Serialize;
 use stats::Cycles;
@@ -177,16 +176,5 @@ impl Tax {
     /// Whether there is any figure of a layer.
     pub fn has_figures(&self) -> bool {
         self.layers.iter().flat_map(|layer| &layer.costs).any(|cost| cost.added.is_some())
-    }
-
-    /// The same with what its figures mean.
-    pub fn with_meaning(mut self) -> Tax {
-        self.meaning = Group::ALL
-            .into_iter()
-            .filter_map(|group| Some((group.title(), meaning::of(&self, group)?)))
-            .collect();
-        let more = meaning::warnings(&self);
-        self.warnings.extend(more);
-        self
     }
 }

@@ -6,8 +6,19 @@ use layers::{Group, Kind, LAYERS, Layer, Looks};
 /// The operation whose figures are quoted: its service is the least, so a difference shows best.
 const QUOTED: &str = "getppid";
 
+impl Tax {
+    /// The same with what its figures mean.
+    pub fn with_meaning(mut self) -> Tax {
+        let meaning = |group: Group| Some((group.title(), of(&self, group)?));
+        self.meaning = Group::ALL.into_iter().filter_map(meaning).collect();
+        let more = warnings(&self);
+        self.warnings.extend(more);
+        self
+    }
+}
+
 /// A group's sentence; none where nothing of it was measured or asked for.
-pub(super) fn of(tax: &Tax, group: Group) -> Option<String> {
+fn of(tax: &Tax, group: Group) -> Option<String> {
     tax.layers.iter().find(|layer| layer.group == group)?;
     match group {
         Group::Filters => filters(tax),
@@ -51,13 +62,26 @@ fn range(all: &[(u16, &Added)]) -> Option<String> {
     }
 }
 
+/// Since when the kernel keeps a map of the numbers that a filter always allows.
+const BITMAP_SINCE: [u32; 2] = [5, 11];
+
+/// Whether the kernel is known to be older than this version.
+fn is_before(tax: &Tax, version: [u32; 2]) -> bool {
+    let release = tax.kernel.as_deref().unwrap_or_default();
+    let mut numbers =
+        release.split(|c: char| !c.is_ascii_digit()).map_while(|number| number.parse::<u32>().ok());
+    let found = numbers.next().zip(numbers.next());
+    found.is_some_and(|(major, minor)| [major, minor] < version)
+}
+
 fn filters(tax: &Tax) -> Option<String> {
-    let numbers = range(&of_rules(tax, Looks::AtNumber)).map(|range| {
-        format!(
-            "A filter that looks at a call's number alone costs {range}: since Linux 5.11 the kernel knows the numbers that it always allows, \
-             and does not run it for them."
-        )
-    });
+    let bitmap = if is_before(tax, BITMAP_SINCE) {
+        "this kernel is older than 5.11, and runs it at each call"
+    } else {
+        "since Linux 5.11 the kernel knows the numbers that it always allows, and does not run it for them"
+    };
+    let numbers = range(&of_rules(tax, Looks::AtNumber))
+        .map(|range| format!("A filter that looks at a call's number alone costs {range}: {bitmap}."));
     let arguments = range(&of_rules(tax, Looks::AtArguments)).map(|range| {
         format!("One that looks at an argument of the call runs each time: {range}. Its rules are compared one after the other.")
     });
@@ -79,6 +103,9 @@ fn filters(tax: &Tax) -> Option<String> {
 
 /// What remains of a filter that does not run: the way past the kernel's fast path, which dispatch alone takes as well.
 fn of_slow_path(tax: &Tax) -> Option<String> {
+    if is_before(tax, BITMAP_SINCE) {
+        return None;
+    }
     let filter = quoted(tax, "seccomp-1")?.seen()?;
     let dispatch = quoted(tax, "user-dispatch")?.seen()?;
     (dispatch.0 > filter.0 / 2.0).then(|| {
@@ -170,7 +197,7 @@ fn joined<const N: usize>(sentences: [Option<String>; N]) -> Option<String> {
 }
 
 /// What no layer explains.
-pub(super) fn warnings(tax: &Tax) -> Vec<String> {
+fn warnings(tax: &Tax) -> Vec<String> {
     let mut out = Vec::new();
     let stray = |cost: &&super::OperationCost| {
         cost.added.is_some_and(|added| added.is_below() || added.seen().is_some())
@@ -277,6 +304,21 @@ mod tests {
         assert!(
             some.ends_with("The same filter costs 65 cycles with SPEC_ALLOW, and 270 cycles without."),
             "{some}"
+        );
+    }
+
+    #[test]
+    fn an_old_kernel_has_no_map_of_numbers() {
+        let of = |release: &str| {
+            let mut tax = tax(&[("seccomp-1", Some([60.0, 70.0]))]);
+            tax.kernel = Some(release.into());
+            tax.with_meaning().meaning["seccomp filters"].clone()
+        };
+        assert!(of("5.10.0-30-amd64").contains("older than 5.11") && of("4.19").contains("older than 5.11"));
+        assert!(
+            of("5.11.0").contains("does not run it")
+                && of("6.1").contains("does not run it")
+                && of("x").contains("does not")
         );
     }
 

@@ -23,8 +23,11 @@ pub(super) fn render(tax: &Tax, style: &Style) -> Vec<u8> {
     let meanings = meanings(tax).map(|(group, text)| (group.to_owned(), text.to_owned())).collect();
     lines.extend(section("what that means", meanings, width));
     lines.extend(section("not measured", reasons(tax), width));
-    let warnings = tax.warnings.iter().map(|text| ("warning".to_owned(), text.clone())).collect();
-    lines.extend(section("warnings", warnings, width));
+    lines.extend(section(
+        "warnings",
+        tax.warnings.iter().map(|text| (String::new(), text.clone())).collect(),
+        width,
+    ));
     written(&lines, style)
 }
 
@@ -141,7 +144,9 @@ fn section(heading: &str, all: Vec<(String, String)>, width: usize) -> Vec<Line>
     let mut lines = vec![Line::default(), Line::new(look::HEADING, heading)];
     for (what, text) in all {
         let mut start = Line::new(look::PLAIN, "  ");
-        start.push(look::NAME, &format!("{what}: "));
+        if !what.is_empty() {
+            start.push(look::NAME, &format!("{what}: "));
+        }
         lines.extend(wrapped(start, look::PLAIN, &text, width, 4));
     }
     lines
