@@ -162,6 +162,11 @@ static void check_answer(const struct request *request, long result)
 			wrong((uint64_t)result, SIXTEEN_BYTES, SIXTEEN_BYTES);
 		check_random(answer.words[0] != UNTOUCHED && answer.words[1] != UNTOUCHED, answer.words[0]);
 		break;
+	case OPERATION_READ_ZERO: /* one byte, and the device's */
+		refuse_errors(request, result);
+		if (result != 1 || !objects_byte_came())
+			wrong((uint64_t)result, 1, 1);
+		break;
 	case OPERATION_TIME: /* it returns the time and stores it; check_time compares what was stored */
 		refuse_errors(request, result);
 		if ((uint32_t)result != (uint32_t)answer.words[0])
@@ -178,7 +183,7 @@ static void check_answer(const struct request *request, long result)
 		if (result != 0)
 			wrong((uint64_t)result, 0, 0);
 		break;
-	default: /* a time, which check_time compares; or a trap of GNU Mach, and the message that came */
+	default: /* a time, which check_time compares; a futex that nobody waits for; or a trap of GNU Mach, and the message that came */
 		refuse_errors(request, result);
 		if (result != 0)
 			wrong((uint64_t)result, 0, 0);

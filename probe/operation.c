@@ -69,6 +69,10 @@ void operation_prepare(const struct request *request)
 	case OPERATION_UNIXBENCH_CLOSE:
 		unixbench_prepare(request->operation);
 		break;
+	case OPERATION_READ_ZERO:
+	case OPERATION_FUTEX_WAKE:
+		objects_prepare(request->operation);
+		break;
 	case OPERATION_MACH_PRINT:
 		args[0] = (unsigned long)"";
 		break;

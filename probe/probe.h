@@ -199,6 +199,10 @@ unsigned long process_maker(const struct request *request);
 void unixbench_prepare(const struct operation *operation);
 unsigned long unixbench_answer(const struct operation *operation, unsigned place);
 
+/* objects.c: arguments of a read of /dev/zero and of a wake of a futex; and whether the byte that was read is the device's. */
+void objects_prepare(const struct operation *operation);
+int objects_byte_came(void);
+
 /* mach.c: what traps of GNU Mach are given, and whether the message that was received is the right one. */
 void mach_prepare(const struct request *request);
 void mach_check(const struct request *request);

@@ -167,7 +167,7 @@ const LAYERS: [Layer; 8] = [
     },
     Layer {
         name: "machine",
-        crates: &["environment", "examine", "linux"],
+        crates: &["environment", "examine", "linux", "layers"],
         knows: &["wire"],
         what: "facts about machines and kernels",
     },

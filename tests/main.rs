@@ -33,3 +33,4 @@ mod simulated;
 mod skipped;
 mod tampered;
 mod tapes;
+mod tax;

@@ -14,6 +14,7 @@ use crate::report::ReportArgs;
 use crate::reproduce::ReproduceArgs;
 use crate::runs::RunsArgs;
 use crate::show::ShowFileArgs;
+use crate::tax::args::{TaxArgs, tax_help};
 use clap::{Parser, Subcommand, ValueHint};
 use std::path::PathBuf;
 
@@ -64,6 +65,9 @@ pub enum Command {
     /// Measure here what somebody has published, as its author did and as kentry does, side by side
     #[command(after_help = MORE, after_long_help = exit_status(&[]))]
     Reproduce(ReproduceArgs),
+    /// Measure what a seccomp filter, a tracer and other layers between a program and the kernel would add to its calls here
+    #[command(after_help = MORE, after_long_help = tax_help())]
+    Tax(TaxArgs),
     /// Compare runs: which entries got slower or faster, opened or closed, and whether that can be told
     #[command(after_help = MORE, after_long_help = compare_help(), override_usage = COMPARE_USAGE)]
     Compare(CompareArgs),

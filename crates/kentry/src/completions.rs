@@ -269,6 +269,10 @@ fn command(table: &'static Table) -> Command {
                 compare::published::Publications::get().iter().map(|table| value(&table.name, &table.title));
             reproduce.mut_arg("table", |arg| offering(arg, tables))
         })
+        .mut_subcommand("tax", |tax| {
+            let layers = layers::LAYERS.iter().map(|layer| value(layer.name, layer.what));
+            tax.mut_arg("layer", |arg| offering(arg, layers))
+        })
         .mut_subcommand("man", |man| {
             man.mut_arg("subcommand", |arg| offering(arg, subcommands().into_iter().map(PossibleValue::new)))
         })

@@ -36,6 +36,7 @@ pub mod reproduce;
 pub mod runs;
 mod saving;
 pub mod show;
+pub mod tax;
 mod this_machine;
 
 #[cfg(test)]

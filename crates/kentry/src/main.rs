@@ -6,7 +6,7 @@ use kentry::messages::note;
 use kentry::os::{interrupts, memory, stack};
 use kentry::{
     anatomy, arguments, bill, compare, completions, doctor, explain, init, lab, linux, list, manual, measure,
-    output, probes, report, reproduce, runs, show,
+    output, probes, report, reproduce, runs, show, tax,
 };
 use places::host::Interrupt;
 use std::process::ExitCode;
@@ -17,6 +17,9 @@ static MEMORY: memory::Allocator = memory::Allocator;
 fn main() -> ExitCode {
     if init::is_meant() {
         init::run();
+    }
+    if layers::under::is_meant() {
+        layers::under::run();
     }
     match prepare() {
         Ok(()) => stack::with_room(command),
@@ -57,6 +60,7 @@ fn command() -> ExitCode {
         Some(Command::Runs(args)) => runs::run(&args),
         Some(Command::Show(args)) => show::run(&args),
         Some(Command::Reproduce(args)) => reproduce::run(&args),
+        Some(Command::Tax(args)) => tax::run(&args),
         Some(Command::Compare(args)) => Ok(compare::run(&args)),
         Some(Command::Report(args)) => report::run(&args),
         Some(Command::List(args)) => list::run(&args),
@@ -75,6 +79,7 @@ fn measures(cli: &Cli) -> bool {
         Some(Command::Measure(_) | Command::Lab(_) | Command::Linux(_) | Command::Anatomy(_)) => true,
         Some(Command::Reproduce(args)) => !args.list,
         Some(Command::Doctor(args)) => !args.list,
+        Some(Command::Tax(args)) => !args.list,
         // It may wait for a document on standard input.
         Some(Command::Bill(args)) => args.run.is_none(),
         Some(Command::Compare(args)) => !args.live.is_empty(),

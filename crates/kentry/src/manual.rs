@@ -249,6 +249,11 @@ const EXAMPLES: &[Item] = &[
         "What a command puts around a program, and what that adds to its calls.",
     ),
     ("kentry doctor --fail-on never --output kentry.prom", "The same as metrics for node_exporter."),
+    ("kentry tax", "What each layer between a program and the kernel would add to a call, in core cycles."),
+    (
+        "kentry tax --layer seccomp-profile --seccomp-profile default.json --layer ptrace",
+        "What the filter of a container's profile adds, and what strace does.",
+    ),
     ("kentry reproduce --list", "List the published tables that can be measured again."),
     (
         "kentry reproduce gettimeofday-4.14",
@@ -335,6 +340,10 @@ fn write(command: &Command, words: &[&str]) -> io::Result<Vec<u8>> {
             .iter()
             .map(|table| (table.name.as_str(), table.title.as_str()));
         section(&mut roff, "TABLES", &tables.collect::<Vec<Item>>());
+    }
+    if subcommand == Some("tax") {
+        let layers = layers::LAYERS.iter().map(|layer| (layer.name, layer.what));
+        section(&mut roff, "LAYERS", &layers.collect::<Vec<Item>>());
     }
     if subcommand == Some("compare") {
         section(&mut roff, "COLUMNS AND VERDICTS", COMPARED);

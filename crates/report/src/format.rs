@@ -142,6 +142,8 @@ impl Kind {
         name: "a reproduction",
         formats: &[Format::Text, Format::Json, Format::Csv, Format::Markdown, Format::Svg],
     };
+    /// What `kentry tax` makes.
+    pub const TAX: Kind = Kind { name: "a table of layers", formats: ROWS_OF_A_TABLE };
     /// What would be measured.
     pub const PLAN: Kind = Kind { name: "a plan", formats: &[Format::Text, Format::Json] };
     /// Of a path in the lab.

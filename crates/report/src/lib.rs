@@ -39,6 +39,7 @@ mod prose;
 mod reproduction;
 mod runs;
 mod summary;
+mod tax;
 mod text;
 
 pub use anatomy::{anatomy, anatomy_parts};
@@ -55,6 +56,7 @@ pub use prose::prose;
 pub use reproduction::{publications, reproduction};
 pub use runs::{runs, short};
 pub use summary::{origin, summary_of_row};
+pub use tax::{layers, tax};
 
 use document::Document;
 use table::Table;

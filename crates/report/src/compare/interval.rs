@@ -44,6 +44,15 @@ pub(crate) fn in_unit(change: &Change) -> WrittenChange {
     told(change.estimate, [change.low, change.high], |_| 1)
 }
 
+/// A difference that is no row's, in cycles.
+pub(crate) fn of_cycles(middle: f64, ends: [f64; 2]) -> WrittenChange {
+    let digits = if middle.abs() < WHOLE_CYCLES { 1 } else { 0 };
+    told(middle, ends, |_| digits)
+}
+
+/// From so many cycles on, tenths say nothing.
+const WHOLE_CYCLES: f64 = 1000.0;
+
 /// In percent, without the sign `%`; none where there is none.
 pub(crate) fn in_percent(change: &Change) -> Option<WrittenChange> {
     let (low, high) = change.percent_low.zip(change.percent_high)?;

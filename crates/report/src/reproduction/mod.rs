@@ -118,7 +118,7 @@ fn remarks(reproduction: &Reproduction) -> Vec<(String, String)> {
 }
 
 /// Each text once, behind all that it is about.
-fn grouped(all: Vec<(String, String)>) -> Vec<(String, String)> {
+pub(crate) fn grouped(all: Vec<(String, String)>) -> Vec<(String, String)> {
     let mut groups: Vec<(Vec<String>, String)> = Vec::new();
     for (what, text) in all {
         match groups.iter_mut().find(|(_, known)| *known == text) {
