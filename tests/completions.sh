@@ -86,6 +86,7 @@ for shell in bash zsh fish; do
 	offers "$shell" "kentry explain getp" getppid
 	offers "$shell" "kentry explain sysc" 'syscall-x32'
 	offers "$shell" "kentry reproduce get" 'gettimeofday-4\.14' '!l4re-null'
+	offers "$shell" "kentry tax --layer user" user-dispatch '!ssbd'
 	offers "$shell" "kentry compare --entry call-g" call-gate-i386
 	offers "$shell" "kentry compare --fail-on " closed opened
 	offers "$shell" "kentry compare --git" git-bisect

@@ -35,7 +35,7 @@ fn printed(layer: &str, program: &[&str]) -> Option<String> {
     if output.status.code() == Some(NOT_HERE) {
         let why = text(&output.stderr);
         assert!(why.lines().count() == 1 && why.len() > 20, "{layer} says why in a line: {why}");
-        skipped(&format!("{layer}: {}", why.trim()));
+        skipped(format!("{layer}: {}", why.trim()));
         return None;
     }
     assert!(output.status.success(), "{layer}: {}", text(&output.stderr));
@@ -116,7 +116,7 @@ fn dispatch_is_on_and_lets_all_addresses_through() {
     child.wait().unwrap();
     match found {
         Ok(Ok(found)) => assert_eq!(found, [1, 0, 0, u64::MAX]),
-        Ok(Err(errno)) => skipped(&format!("this process may not trace what it has started: {errno}")),
+        Ok(Err(errno)) => skipped(format!("this process may not trace what it has started: {errno}")),
         Err(_) => drop(printed("user-dispatch", &waits)),
     }
 }
@@ -340,7 +340,7 @@ fn an_ordinary_user_is_told_which_permission_is_missing() {
     for (layer, permission) in [("tracepoint", "CAP_"), ("bpf", "CAP_BPF")] {
         let output = of(layer);
         if output.status.success() {
-            skipped(&format!("{layer}: everybody may here"));
+            skipped(format!("{layer}: everybody may here"));
             continue;
         }
         assert_eq!(output.status.code(), Some(NOT_HERE), "{layer}");
@@ -392,7 +392,10 @@ fn comes(mut is_so: impl FnMut() -> bool) -> bool {
 
 #[test]
 fn nothing_is_left_behind_where_it_is_killed() {
-    for layer in ["ptrace", "seccomp-notify", "user-dispatch", "seccomp-300-arguments"] {
+    for layer in ["ptrace", "seccomp-notify", "user-dispatch", "seccomp-300-arguments", "tracepoint", "bpf"] {
+        if printed(layer, &["true"]).is_none() {
+            continue;
+        }
         let mark = format!("{layer}-{}", std::process::id());
         let mut child = begin(&["--layer", layer, "--budget", "60"], &mark);
         assert!(comes(|| marked(&mark).iter().any(|(_, name)| name.starts_with("probe"))), "{layer}");

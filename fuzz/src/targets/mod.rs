@@ -6,6 +6,7 @@ mod frames;
 mod guest;
 pub mod kernel;
 mod lab_stream;
+mod profile;
 mod record_stream;
 mod records;
 mod table;
@@ -22,7 +23,7 @@ pub struct Target {
 }
 
 /// All of them.
-pub const TARGETS: [Target; 9] = [
+pub const TARGETS: [Target; 10] = [
     Target { name: "records", run: records::run },
     Target { name: "record_stream", run: |bytes| made(bytes, record_stream::run) },
     Target { name: "lab_stream", run: lab_stream::run },
@@ -31,6 +32,7 @@ pub const TARGETS: [Target; 9] = [
     Target { name: "document", run: |bytes| made(bytes, document::run) },
     Target { name: "anatomy", run: anatomy::run },
     Target { name: "kernel", run: kernel::run },
+    Target { name: "profile", run: profile::run },
     Target { name: "table", run: |bytes| made(bytes, table::run) },
 ];
 

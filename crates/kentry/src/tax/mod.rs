@@ -1,7 +1,7 @@
 //! `kentry tax`: from arguments to the exit code.
 
 pub mod args;
-mod arms;
+pub mod arms;
 mod profile;
 
 use crate::error::Error;
