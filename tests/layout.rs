@@ -167,9 +167,9 @@ const LAYERS: [Layer; 8] = [
     },
     Layer {
         name: "machine",
-        crates: &["environment", "linux"],
+        crates: &["environment", "linux", "observe"],
         knows: &["wire"],
-        what: "facts about machines and kernels",
+        what: "facts about machines, kernels and processes",
     },
     Layer {
         name: "places",

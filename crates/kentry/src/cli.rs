@@ -5,6 +5,7 @@ use crate::bill::args::{BillArgs, bill_help, bill_timeout};
 use crate::compare::args::{COMPARE_USAGE, CompareArgs, compare_help};
 use crate::exit::{NOISY_STATUS, exit_status};
 use crate::explain::ExplainArgs;
+use crate::impact::args::{ImpactArgs, impact_help};
 use crate::lab::args::{LabArgs, lab_help};
 use crate::linux::args::{LinuxArgs, linux_help};
 use crate::list::ListArgs;
@@ -39,6 +40,9 @@ pub enum Command {
     /// Measure the Linux that this runs on (the default)
     #[command(after_help = MORE, after_long_help = exit_status(&[NOISY_STATUS]))]
     Measure(MeasureArgs),
+    /// Tell what share of a program's CPU time goes into the entries of its system calls, and what would give it back
+    #[command(after_help = MORE, after_long_help = impact_help())]
+    Impact(Box<ImpactArgs>),
     /// Measure kentry's own kernel in a virtual machine: it has every entry, and protections that can be switched
     #[command(after_help = MORE, after_long_help = lab_help())]
     Lab(LabArgs),

@@ -5,8 +5,8 @@ use kentry::error::{Error, code_without_command};
 use kentry::messages::note;
 use kentry::os::{interrupts, memory, stack};
 use kentry::{
-    anatomy, arguments, bill, compare, completions, explain, init, lab, linux, list, manual, measure, output,
-    probes, report, reproduce, runs, show,
+    anatomy, arguments, bill, compare, completions, explain, impact, init, lab, linux, list, manual, measure,
+    output, probes, report, reproduce, runs, show,
 };
 use places::host::Interrupt;
 use std::process::ExitCode;
@@ -49,6 +49,7 @@ fn command() -> ExitCode {
     let result = match cli.command {
         None => measure::run(&cli.measure),
         Some(Command::Measure(args)) => measure::run(&args),
+        Some(Command::Impact(args)) => impact::run(&args),
         Some(Command::Lab(args)) => lab::run(&args),
         Some(Command::Linux(args)) => linux::run(&args),
         Some(Command::Anatomy(args)) => anatomy::run(&args),
@@ -71,7 +72,13 @@ fn command() -> ExitCode {
 fn measures(cli: &Cli) -> bool {
     match &cli.command {
         None => true,
-        Some(Command::Measure(_) | Command::Lab(_) | Command::Linux(_) | Command::Anatomy(_)) => true,
+        Some(
+            Command::Measure(_)
+            | Command::Impact(_)
+            | Command::Lab(_)
+            | Command::Linux(_)
+            | Command::Anatomy(_),
+        ) => true,
         Some(Command::Reproduce(args)) => !args.list,
         // It may wait for a document on standard input.
         Some(Command::Bill(args)) => args.run.is_none(),
