@@ -73,7 +73,7 @@ impl Counts {
     }
 
     /// Counts a call of a process.
-    pub(crate) fn count(&mut self, pid: u32, call: Call) {
+    pub fn count(&mut self, pid: u32, call: Call) {
         self.running(pid).count(call);
     }
 
@@ -111,6 +111,7 @@ impl Counts {
             let of = all.entry(pid).or_default().entry(&running.name).or_default();
             running.calls.iter().for_each(|(call, count)| *of.entry(*call).or_default() += count);
         }
+        all.values_mut().for_each(name_the_nameless);
         let named = |(name, calls): (&str, BTreeMap<Call, u64>)| OfProcess { name: name.to_owned(), calls };
         all.into_iter().map(|(pid, programs)| (pid, programs.into_iter().map(named).collect())).collect()
     }
@@ -123,6 +124,15 @@ impl Counts {
         }
         all
     }
+}
+
+/// Rings are read one behind the other, so that a process's calls on one CPU may be seen before its name on another; and when it has ended,
+/// nobody else tells. Then it is the program that made the most calls.
+fn name_the_nameless(programs: &mut BTreeMap<&str, BTreeMap<Call, u64>>) {
+    let Some(calls) = programs.remove("") else { return };
+    let most = programs.iter().max_by_key(|(_, calls)| calls.values().sum::<u64>()).map(|(name, _)| *name);
+    let of = programs.entry(most.unwrap_or_default()).or_default();
+    calls.into_iter().for_each(|(call, count)| *of.entry(call).or_default() += count);
 }
 
 impl Running {
@@ -198,5 +208,17 @@ mod tests {
             processes[&NOBODY].iter().map(|of| (of.name.as_str(), of.calls.values().sum())).collect();
         assert_eq!(of, [("sh", 1), ("true", 2)]);
         assert_eq!((counts.seen(), counts.lost()), (3, 3));
+    }
+
+    #[test]
+    fn calls_that_were_seen_before_the_name_are_the_programs() {
+        let mut counts = Counts::new(false);
+        let named = Record::Named { pid: NOBODY, tid: NOBODY, name: "calls".into(), executed: true };
+        [call(1, None), named, call(1, None), call(2, None)]
+            .into_iter()
+            .for_each(|record| counts.add(record));
+        let processes = counts.processes();
+        let [program] = processes[&NOBODY].as_slice() else { panic!("{processes:?}") };
+        assert_eq!((program.name.as_str(), program.calls.values().sum::<u64>()), ("calls", 3));
     }
 }

@@ -145,7 +145,7 @@ pub(crate) fn receive(socket: &OwnedFd) -> Option<OwnedFd> {
 pub(crate) fn supervise(listener: &OwnedFd, first: impl Fn() -> Option<u32>) -> Counts {
     // SAFETY: a request that takes a number. Before Linux 6.6 it fails, and answers only take longer.
     let _ = unsafe { libc::ioctl(listener.as_raw_fd(), SET_FLAGS, SYNC_WAKE_UP) };
-    let (mut counts, mut groups) = (Counts::new(false), HashMap::new());
+    let (mut counts, mut groups, mut widths) = (Counts::new(false), HashMap::new(), HashMap::new());
     let mut has_begun = false;
     loop {
         let mut files = [PollFd::new(listener.as_fd(), PollFlags::POLLIN)];
@@ -159,9 +159,9 @@ pub(crate) fn supervise(listener: &OwnedFd, first: impl Fn() -> Option<u32>) -> 
             return counts;
         }
         let Some(asked) = next(listener) else { continue };
-        let call = asked.call();
-        let executes = matches!(call.name(), Some("execve" | "execveat"));
         let pid = *groups.entry(asked.tid).or_insert_with(|| group(asked.tid));
+        let call = asked.call(|| *widths.entry(pid).or_insert_with(|| proc::is_64(pid)));
+        let executes = matches!(call.name(), Some("execve" | "execveat"));
         // Until then it looks for its program.
         has_begun |= !(executes && first().is_none_or(|first| first == pid));
         if has_begun {
@@ -169,6 +169,7 @@ pub(crate) fn supervise(listener: &OwnedFd, first: impl Fn() -> Option<u32>) -> 
         }
         if executes {
             counts.forget(pid);
+            widths.remove(&pid);
         }
         go_on(listener, asked.id);
     }
@@ -189,12 +190,13 @@ fn go_on(listener: &OwnedFd, id: u64) {
 }
 
 impl Asked {
-    fn call(&self) -> Call {
+    /// By what is asked about the program, if its width matters.
+    fn call(&self, is_64: impl FnOnce() -> Option<bool>) -> Call {
         let number = self.number as u32;
         let way = match self.architecture {
             AUDIT_ARCH_X86_64 => Way::of_syscall(number),
-            // 32-bit code lies below 4 GiB. Which of its two ways it took, nothing tells.
-            _ if u32::try_from(self.instruction).is_err() => Way::Int80In64,
+            _ if is_64() == Some(true) => Way::Int80In64,
+            // Which of its two ways it took, nothing tells.
             _ => Way::Code32,
         };
         Call::new(way, number, self.arguments.first().copied().unwrap_or(0))

@@ -95,6 +95,17 @@ pub(crate) fn read(path: impl AsRef<Path>) -> std::io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
+/// Whether the program that a process executes is a 64-bit one; none where that cannot be read.
+pub(crate) fn is_64(pid: u32) -> Option<bool> {
+    let mut begin = [0; 5];
+    fs::File::open(format!("/proc/{pid}/exe")).ok()?.read_exact(&mut begin).ok()?;
+    match begin {
+        [0x7f, b'E', b'L', b'F', 1] => Some(false),
+        [0x7f, b'E', b'L', b'F', 2] => Some(true),
+        _ => None,
+    }
+}
+
 /// The name of the program that a process executes.
 pub(crate) fn name(pid: u32) -> Option<String> {
     read(format!("/proc/{pid}/comm")).ok().map(|name| name.trim_end_matches('\n').to_owned())

@@ -12,10 +12,26 @@ pub(super) fn percent(share: f64) -> String {
     }
 }
 
-/// `8.1 % (7.9 to 8.4 %)`, or `5.0 to 9.0 %` where only the bounds are known.
+/// Whether nothing but a lower bound is known of a share.
+fn is_open(share: &Interval) -> bool {
+    share.estimate.is_none() && share.high >= 1.0
+}
+
+/// `8.1 % (7.9 to 8.4 %)`; where only bounds are known `5.0 to 9.0 %`, or `At least 5.0 %`.
 pub(super) fn share(share: &Interval) -> String {
+    if is_open(share) {
+        return format!("At least {} %", percent(share.low));
+    }
     let bounds = format!("{} to {} %", percent(share.low), percent(share.high));
     share.estimate.map_or_else(|| bounds.clone(), |estimate| format!("{} % ({bounds})", percent(estimate)))
+}
+
+/// A share in a column.
+pub(super) fn short_share(share: Option<&Interval>) -> String {
+    match share {
+        Some(open) if is_open(open) => format!("≥ {}", percent(open.low)),
+        other => short(other, percent),
+    }
 }
 
 /// The estimate or the bounds, for a column.
@@ -122,12 +138,13 @@ pub(super) fn observing(impact: &Impact) -> String {
             short(Some(&seconds), |seconds| format!("{seconds:.3}"))
         ),
         (Method::Tracepoint, ..) => {
-            "the tracepoint raw_syscalls:sys_enter; what it adds to a call could not be measured, so the share is given by bounds".into()
+            "by the tracepoint raw_syscalls:sys_enter; what it adds to a call could not be measured, so there is only a lower bound".into()
         }
-        (Method::Notification, ..) => "a seccomp filter asked kentry at each call. Counts are exact; the CPU time is not that of a run without \
-                                       it: of the calls' cost by all of it, and by what was spent in user space with that cost, the share is \
-                                       given by bounds"
-            .into(),
+        (Method::Notification, ..) => {
+            "a seccomp filter asked kentry at each call. Counts are exact; the CPU time is more than that of a run without it, in user space, \
+             too, so there is only a lower bound. Where the tracepoint is permitted, there is an estimate"
+                .into()
+        }
     }
 }
 
