@@ -183,6 +183,7 @@ fn the_share_is_that_of_a_run_without_counting() {
             "{method}: {expected} is not near {low} to {high}"
         );
         assert!(low > 0.0 && high <= 1.0);
+        assert_eq!(document["share"]["estimate"].is_null(), method == "filter");
     }
 }
 

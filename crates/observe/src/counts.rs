@@ -64,9 +64,14 @@ impl Counts {
             }
             Record::Forked { pid, parent } if pid != parent => {
                 self.forget(pid);
-                if let Some(name) = self.now.get(&parent).map(|parent| parent.name.clone()) {
-                    self.now.insert(pid, Running { name, ..Running::default() });
+                if let Some(Running { name, vdso, .. }) = self.now.get(&parent) {
+                    let child = Running { name: name.clone(), vdso: vdso.clone(), ..Running::default() };
+                    self.now.insert(pid, child);
                 }
+            }
+            Record::Vdso { pid, first, length } => {
+                let range = first..=first.saturating_add(length).saturating_sub(1);
+                self.now.entry(pid).or_default().vdso = Some(Some(range));
             }
             Record::Forked { .. } | Record::Other => {}
         }

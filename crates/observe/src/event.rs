@@ -34,6 +34,7 @@ const TASK_CLOCK: u64 = 1;
 
 const DISABLED: u64 = 1 << 0;
 const INHERIT: u64 = 1 << 1;
+const MMAP: u64 = 1 << 8;
 const COMM: u64 = 1 << 9;
 const ENABLE_ON_EXEC: u64 = 1 << 12;
 const TASK: u64 = 1 << 13;
@@ -161,7 +162,7 @@ fn attributes(what: What, whose: Whose) -> Attributes {
             period: 1,
             sample_type: SAMPLE_TYPE,
             registers: SAMPLE_REGISTERS,
-            flags: common.flags | COMM | COMM_EXEC | TASK | WATERMARK,
+            flags: common.flags | MMAP | COMM | COMM_EXEC | TASK | WATERMARK,
             wakeup,
             ..common
         },

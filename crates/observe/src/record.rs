@@ -37,6 +37,15 @@ pub enum Record {
         /// The process that made it.
         parent: u32,
     },
+    /// Where a process has the vDSO: from the first address, so many bytes.
+    Vdso {
+        /// The process.
+        pid: u32,
+        /// The first address.
+        first: u64,
+        /// How long it is.
+        length: u64,
+    },
     /// Something that was not asked for, or is too short to be read.
     Other,
 }
@@ -52,6 +61,7 @@ pub struct Registers {
     pub instruction: u64,
 }
 
+const RECORD_MMAP: u32 = 1;
 const RECORD_LOST: u32 = 2;
 const RECORD_COMM: u32 = 3;
 const RECORD_FORK: u32 = 7;
@@ -97,6 +107,12 @@ fn record(kind: u32, misc: u16, body: &[u8]) -> Option<Record> {
             let name = fields.0.split(|byte| *byte == 0).next().unwrap_or_default();
             let name = String::from_utf8_lossy(name).into_owned();
             Some(Record::Named { pid, tid, name, executed: misc & MISC_EXEC != 0 })
+        }
+        RECORD_MMAP => {
+            let (pid, _) = (fields.u32()?, fields.u32()?);
+            let (first, length, _) = (fields.u64()?, fields.u64()?, fields.u64()?);
+            let is_vdso = fields.0.split(|byte| *byte == 0).next() == Some(b"[vdso]");
+            is_vdso.then_some(Record::Vdso { pid, first, length })
         }
         RECORD_FORK => {
             let (pid, parent) = (fields.u32()?, fields.u32()?);
@@ -168,6 +184,15 @@ mod tests {
         of(RECORD_SAMPLE, 0, &[&ids[..], &raw, registers].concat())
     }
 
+    fn map(name: &[u8]) -> Vec<u8> {
+        [
+            &[11u32, 12].map(u32::to_le_bytes).concat()[..],
+            &[0x7000u64, 0x2000, 0].map(u64::to_le_bytes).concat(),
+            name,
+        ]
+        .concat()
+    }
+
     fn all() -> Vec<u8> {
         let lost = [0u64, 5].map(u64::to_le_bytes).concat();
         let ids = [11u32, 12].map(u32::to_le_bytes).concat();
@@ -180,6 +205,8 @@ mod tests {
             of(RECORD_LOST, 0, &lost),
             of(RECORD_COMM, MISC_EXEC, &name),
             of(RECORD_FORK, 0, &fork),
+            of(RECORD_MMAP, 0, &map(b"[vdso]\0\0")),
+            of(RECORD_MMAP, 0, &map(b"/bin/true\0")),
             of(RECORD_COMM + 100, 0, &[]),
         ]
         .concat()
@@ -197,6 +224,8 @@ mod tests {
             Record::Lost(5),
             named,
             Record::Forked { pid: 20, parent: 11 },
+            Record::Vdso { pid: 11, first: 0x7000, length: 0x2000 },
+            Record::Other,
             Record::Other,
         ];
         assert_eq!(records(&all()).collect::<Vec<_>>(), wanted);
@@ -207,7 +236,7 @@ mod tests {
     fn a_broken_ring_is_no_calls_without_end() {
         let whole = all();
         for length in 0..whole.len() {
-            assert!(records(&whole[..length]).count() < 7);
+            assert!(records(&whole[..length]).count() < 9);
         }
         for at in 0..whole.len() {
             for value in [0, 1, 7, 8, 0x7f, 0x80, 0xff] {
