@@ -26,12 +26,12 @@ pub fn replaced<'t>(table: &'t Table, call: &Call) -> Option<Replaced<'t>> {
     let is_it = |operation: &&Operation| {
         operation.numbers_in(abi) == [call.number]
             && operation.clock == call.clock
-            && served.iter().any(|name| *name == operation.name)
+            && served.contains(&operation.name)
     };
     let operation = table.operations.iter().find(is_it)?;
     let is_open = |entry: &str| {
         let known = table.entry(entry).map(|entry| entry.operations_on(table::Kernel::Linux));
-        known.is_some_and(|names| names.iter().any(|name| *name == operation.name))
+        known.is_some_and(|names| names.contains(&operation.name))
     };
     is_open(entry).then_some(Replaced { operation, entry, vdso })
 }

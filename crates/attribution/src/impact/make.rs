@@ -303,7 +303,7 @@ fn batches(
         let ns = costs.ns(GETPPID.entry, GETPPID.operation).zip(one).map(|(call, one)| call.less(one));
         let note = match one {
             None => costs.why(SYSCALL, operation),
-            Some(_) => "of the crossing alone: what NOPs cost there; the service is done in any case".into(),
+            Some(_) => "of the crossing alone".into(),
         };
         let what = format!("io_uring in batches of {size}");
         Remedy { what, calls: count, ns, share: seconds(ns, count), note }

@@ -29,9 +29,8 @@ pub fn rows<'t>(table: &'t Table, calls: &[Call]) -> Vec<TableRow<'t>> {
         let batches = table.operations.iter().filter(|operation| operation.name.starts_with(BATCHES));
         wanted.extend(batches.map(|operation| (SYSCALL, operation.name.as_str())));
     }
-    let is_wanted = |(entry, operation): &TableRow| {
-        wanted.iter().any(|wanted| *wanted == (entry.name.as_str(), operation.name.as_str()))
-    };
+    let is_wanted =
+        |(entry, operation): &TableRow| wanted.contains(&(entry.name.as_str(), operation.name.as_str()));
     table.rows(Kernel::Linux).filter(is_wanted).collect()
 }
 
