@@ -79,6 +79,7 @@ _Static_assert(sizeof(struct record_header) == 24, "the header has no padding");
 #define CAUSE_UNTOLD	    15 /* UNTOLD_*, errno (0: the call did nothing): what figures need is not told */
 #define CAUSE_NOT_RANDOM    16 /* how often the same number came in a row (0: none came), the number */
 #define CAUSE_NO_DEVICE	    17 /* there is no device of the name that was asked for */
+#define CAUSE_NO_RING	    18 /* errno from io_uring_setup, or from a call that maps its rings */
 
 #define UNTOLD_PREEMPTIONS 1 /* getrusage */
 #define UNTOLD_PLACE	   2 /* getcpu, and the CPU's number in a segment's limit */

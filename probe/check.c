@@ -177,6 +177,14 @@ static void check_answer(const struct request *request, long result)
 	case OPERATION_UNIXBENCH_GETPID:
 		check_unixbench(request);
 		break;
+	case OPERATION_IO_URING_NOP_1:
+	case OPERATION_IO_URING_NOP_4:
+	case OPERATION_IO_URING_NOP_16:
+	case OPERATION_IO_URING_NOP_64: /* how many completions there were */
+		refuse_errors(request, result);
+		if ((unsigned long)result != request->operation->nops)
+			wrong((uint64_t)result, request->operation->nops, request->operation->nops);
+		break;
 	case OPERATION_UNIXBENCH_EXEC: /* the status of a child that was executed and ended as it was told */
 		if (is_call(request))
 			refuse_errors(request, result);
@@ -200,7 +208,7 @@ static void check_answer(const struct request *request, long result)
 /* Bit per REGISTER_* that must come back unchanged. A call returns its result in rax; an exception returns none. */
 static uint32_t preserved(const struct request *request)
 {
-	if (request->operation->id == OPERATION_UNIXBENCH_EXEC)
+	if (is_by_function(request->operation))
 		return PRESERVED_BY_FUNCTIONS;
 	return request->entry->preserved & ~(is_call(request) ? 1u << REGISTER_RAX : 0);
 }

@@ -54,8 +54,9 @@ static const struct several several[] = {SEVERAL(ROW){0}}; /* ends with an entry
 #undef ROW
 
 #define ROW(id_, x86_64_, i386_, function_, clock_, offset_, calls_, form_, server_, thread_, bytes_,        \
-	    right_)                                                                                          \
-	{id_, x86_64_, i386_, function_, clock_, offset_, calls_, form_, server_, thread_, bytes_, right_},
+	    right_, nops_)                                                                                   \
+	{id_,	x86_64_, i386_,	  function_, clock_, offset_, calls_,                                        \
+	 form_, server_, thread_, bytes_,    right_, nops_},
 static const struct operation operations[] = {OPERATIONS(ROW)};
 #undef ROW
 
@@ -127,9 +128,9 @@ static void parse_names(struct request *request, char **argv)
 		refuse_request(REQUEST_ENTRY);
 	if (!request->operation)
 		refuse_request(REQUEST_OPERATION);
-	/* What makes a process is a function, and is timed by the code of the row that calls one. */
+	/* What is more than the entry's instruction is a function, and is timed by the code of the row that calls one. */
 	const unsigned long timed_by =
-	    operation == OPERATION_UNIXBENCH_EXEC && request->entry->kind == KIND_NUMBER ? ENTRY_CALL : entry;
+	    is_by_function(request->operation) && request->entry->kind == KIND_NUMBER ? ENTRY_CALL : entry;
 	request->routines = routines_of(timed_by, request->operation->calls, request->operation->form);
 	/* The entry serves no operation of so many calls, or no trap. */
 	if (!request->routines)

@@ -110,7 +110,14 @@ struct operation {
 	unsigned calls, form; /* FORM_* */
 	/* Of a message: whether a server answers it, whether that is a thread, how many bytes of data it has, and whether it has a right. */
 	unsigned has_server, is_thread, bytes, has_right;
+	unsigned nops; /* that are submitted to an io_uring together; 0 of every other operation */
 };
+
+/* Whether it is a function of the probe, which makes its calls itself. */
+static inline int is_by_function(const struct operation *operation)
+{
+	return operation->id == OPERATION_UNIXBENCH_EXEC || operation->nops;
+}
 
 /* One of several calls of an operation. */
 struct call {
@@ -194,6 +201,9 @@ const char *operation_function(const struct operation *operation, unsigned place
 
 /* process.c (64 bit only): the function that makes a process through the request's entry; 0 where the C library lacks what it takes. */
 unsigned long process_maker(const struct request *request);
+
+/* ring.c (64 bit only): makes an io_uring; the function that submits the operation's NOPs to it and consumes their completions. */
+unsigned long ring_prepare(const struct operation *operation);
 
 /* unixbench.c: arguments of its loops' calls, and what each must answer. */
 void unixbench_prepare(const struct operation *operation);

@@ -184,6 +184,8 @@ void target_prepare(const struct request *request)
 	case ENTRY_SYSCALL_X86_64:
 		if (operation->id == OPERATION_UNIXBENCH_EXEC)
 			invocations[0].target = need_process_maker(request);
+		if (operation->nops)
+			invocations[0].target = ring_prepare(operation);
 		break;
 	case ENTRY_SYSCALL_X32:
 		need_x32();

@@ -9,6 +9,7 @@ build=(gcc=gcc make=make)
 test=("${build[@]}" strace=strace clang=clang clang-format=clang-format objdump=binutils unshare=util-linux man=man-db
 	c++=g++ qemu-system-x86_64=qemu-system-x86 cpio=cpio bochs=bochs grub-mkrescue=grub-common xorriso=xorriso
 	mformat=mtools xz=xz-utils zsh=zsh fish=fish script=bsdutils
+	redis-server=redis-server redis-benchmark=redis-tools
 	chromium=chromium chromedriver=chromium-driver python3=python3)
 kernel=("${build[@]}" flex=flex bison=bison bc=bc xz=xz-utils)
 selftests=("${build[@]}" xz=xz-utils)

@@ -101,7 +101,7 @@ fn a_format_of_anatomies_is_refused_for_what_is_none() {
         assert!(done.status.code() == Some(2) && done.stdout.is_empty(), "{why}");
         assert!(
             why.contains("is a run, which is written as text, .json, .csv and .md")
-                && why.contains(&format!("and not as {format}; `kentry anatomy` makes ")),
+                && why.contains(&format!("and not as {format}; `kentry anatomy` ")),
             "{why}"
         );
     }

@@ -167,9 +167,9 @@ const LAYERS: [Layer; 8] = [
     },
     Layer {
         name: "machine",
-        crates: &["environment", "examine", "linux", "layers"],
+        crates: &["environment", "examine", "linux", "layers", "observe"],
         knows: &["wire"],
-        what: "facts about machines and kernels",
+        what: "facts about machines, kernels and processes",
     },
     Layer {
         name: "places",

@@ -16,6 +16,7 @@ mod disassembly;
 mod executable;
 mod footprint;
 mod guest;
+mod impact;
 mod lab_cli;
 mod lab_stream;
 mod layout;

@@ -571,6 +571,20 @@ fn a_turn_of_unixbench_that_does_not_do_its_work_is_not_timed() {
     assert_eq!(errno(full), process::Errno::EMFILE as u64, "no descriptor is left");
 }
 
+#[test]
+fn a_batch_of_io_uring_is_timed_where_all_of_it_completes() {
+    let operations = Table::get().operations.iter().filter(|operation| operation.nops.is_some());
+    for operation in operations.map(|operation| operation.name.as_str()) {
+        let found = after(":", "syscall-x86_64", operation);
+        let is_closed = found.outcome == abi::OUTCOME_REFUSED && found.cause == abi::CAUSE_NO_RING;
+        assert!(found.outcome == abi::OUTCOME_OK || is_closed, "{operation}: {found:?}");
+        let full = after("ulimit -n 3", "syscall-x86_64", operation);
+        assert_eq!((full.outcome, full.cause), (abi::OUTCOME_REFUSED, abi::CAUSE_NO_RING), "{operation}");
+        let no_descriptor = process::Errno::EMFILE as u64;
+        assert!(is_closed || full.detail[0] == no_descriptor, "{operation}: {full:?}");
+    }
+}
+
 /// Asks the C library for the operation, some of whose functions another library has.
 fn preloaded(source: &str, operation: &str) -> Verdict {
     let folder = tempfile::tempdir().unwrap();

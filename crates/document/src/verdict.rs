@@ -31,6 +31,7 @@ pub fn judge(entry: &Entry, verdict: &Verdict) -> (Outcome, String) {
         }
         abi::CAUSE_NO_SYMBOL => closed(entry, "no-symbol", outcome, "there is no such function".into()),
         abi::CAUSE_NO_DEVICE => closed(entry, "no-device", outcome, "there is no such device".into()),
+        abi::CAUSE_NO_RING => no_ring(first),
         abi::CAUSE_NO_USER_TIME => closed(entry, "no-user-time", outcome, "cap_user_time is 0".into()),
         abi::CAUSE_NO_TIME_PAGE => closed(entry, "no-time-page", outcome, "no time page was found".into()),
         abi::CAUSE_STRICT_DEVMEM => closed(entry, "strict-devmem", outcome, "the page is kept closed".into()),
@@ -46,6 +47,21 @@ pub fn judge(entry: &Entry, verdict: &Verdict) -> (Outcome, String) {
             (outcome, format!("the probe does not understand argument {first} of its request"))
         }
         other => (outcome, format!("cause {other}, which this version does not know")),
+    }
+}
+
+/// Why there is no io_uring, by the error of the call that makes one.
+fn no_ring(errno: u64) -> (Outcome, String) {
+    match Errno::from_raw(errno as i32) {
+        Errno::ENOSYS => (
+            Outcome::Unsupported,
+            "io_uring_setup answers ENOSYS: kernel built without CONFIG_IO_URING, or a seccomp filter".into(),
+        ),
+        Errno::EPERM => (
+            Outcome::Refused,
+            "io_uring_setup answers EPERM: kernel.io_uring_disabled forbids it, a seccomp filter or a security module does".into(),
+        ),
+        other => (Outcome::Refused, format!("no io_uring can be made: {other:?} ({})", other.desc())),
     }
 }
 
@@ -247,6 +263,22 @@ mod tests {
             let reason = format!("this kernel has {why}");
             assert_eq!(judge(entry(name), &no_device), (Outcome::Unsupported, reason));
         }
+    }
+
+    #[test]
+    fn a_ring_that_is_refused_is_no_missing_one() {
+        let of = |errno| {
+            judge(
+                entry("syscall-x86_64"),
+                &verdict(abi::OUTCOME_REFUSED, abi::CAUSE_NO_RING, [errno, 0, 0, 0]),
+            )
+        };
+        let ((missing, built), (refused, disabled)) = (of(38), of(1));
+        assert_eq!([missing, refused], [Outcome::Unsupported, Outcome::Refused]);
+        assert!(
+            built.contains("CONFIG_IO_URING") && disabled.contains("kernel.io_uring_disabled"),
+            "{disabled}"
+        );
     }
 
     #[test]

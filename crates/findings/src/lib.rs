@@ -27,6 +27,7 @@ mod testing;
 
 pub use id::Id;
 pub use like_here::{LIKE_HERE, LikeStep, Likeness, like_here};
+pub use system_call::kernel_taxes;
 
 use document::{Document, Finding, Level};
 use facts::Facts;

@@ -113,8 +113,8 @@ fn own_taxes(environment: &Environment) -> Vec<String> {
     filters.into_iter().chain(ssbd).collect()
 }
 
-/// What every process pays.
-fn kernel_taxes(environment: &Environment) -> Vec<String> {
+/// What every process pays at each call, in words: protections on the path, a random stack offset, audit.
+pub fn kernel_taxes(environment: &Environment) -> Vec<String> {
     let kernel = &environment.kernel;
     let mut taxes = Vec::new();
     let mut add = |tax: &str| {

@@ -6,6 +6,7 @@ use crate::compare::args::{COMPARE_USAGE, CompareArgs, compare_help};
 use crate::doctor::args::{DoctorArgs, doctor_help};
 use crate::exit::{NOISY_STATUS, exit_status};
 use crate::explain::ExplainArgs;
+use crate::impact::args::{ImpactArgs, impact_help};
 use crate::lab::args::{LabArgs, lab_help};
 use crate::linux::args::{LinuxArgs, linux_help};
 use crate::list::ListArgs;
@@ -44,6 +45,9 @@ pub enum Command {
     /// Say what is wrong with this machine's clocks, entries and protections, what that costs, and what to do
     #[command(after_help = MORE, after_long_help = doctor_help())]
     Doctor(DoctorArgs),
+    /// Tell what share of a program's CPU time goes into the entries of its system calls, and what would give it back
+    #[command(after_help = MORE, after_long_help = impact_help())]
+    Impact(Box<ImpactArgs>),
     /// Measure kentry's own kernel in a virtual machine: it has every entry, and protections that can be switched
     #[command(after_help = MORE, after_long_help = lab_help())]
     Lab(LabArgs),

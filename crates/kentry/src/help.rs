@@ -7,7 +7,10 @@ use textwrap::Options;
 
 /// Subcommands by what they are about, in the order in which a new user meets them.
 const GROUPS: [(&str, &[&str]); 3] = [
-    ("This machine", &["measure", "doctor", "tax", "compare", "show", "report", "runs", "list", "explain"]),
+    (
+        "This machine",
+        &["measure", "doctor", "impact", "tax", "compare", "show", "report", "runs", "list", "explain"],
+    ),
     ("Laboratory", &["lab", "linux", "bill", "anatomy", "reproduce"]),
     ("Shell", &["completions", "man"]),
 ];

@@ -17,6 +17,7 @@ mod exit;
 pub mod explain;
 mod help;
 mod history;
+pub mod impact;
 pub mod init;
 mod input;
 pub mod lab;

@@ -5,8 +5,8 @@ use kentry::error::{Error, code_without_command};
 use kentry::messages::note;
 use kentry::os::{interrupts, memory, stack};
 use kentry::{
-    anatomy, arguments, bill, compare, completions, doctor, explain, init, lab, linux, list, manual, measure,
-    output, probes, report, reproduce, runs, show, tax,
+    anatomy, arguments, bill, compare, completions, doctor, explain, impact, init, lab, linux, list, manual,
+    measure, output, probes, report, reproduce, runs, show, tax,
 };
 use places::host::Interrupt;
 use std::process::ExitCode;
@@ -53,6 +53,7 @@ fn command() -> ExitCode {
         None => measure::run(&cli.measure),
         Some(Command::Measure(args)) => measure::run(&args),
         Some(Command::Doctor(args)) => doctor::run(&args),
+        Some(Command::Impact(args)) => impact::run(&args),
         Some(Command::Lab(args)) => lab::run(&args),
         Some(Command::Linux(args)) => linux::run(&args),
         Some(Command::Anatomy(args)) => anatomy::run(&args),
@@ -76,7 +77,13 @@ fn command() -> ExitCode {
 fn measures(cli: &Cli) -> bool {
     match &cli.command {
         None => true,
-        Some(Command::Measure(_) | Command::Lab(_) | Command::Linux(_) | Command::Anatomy(_)) => true,
+        Some(
+            Command::Measure(_)
+            | Command::Impact(_)
+            | Command::Lab(_)
+            | Command::Linux(_)
+            | Command::Anatomy(_),
+        ) => true,
         Some(Command::Reproduce(args)) => !args.list,
         Some(Command::Doctor(args)) => !args.list,
         Some(Command::Tax(args)) => !args.list,

@@ -254,6 +254,14 @@ const EXAMPLES: &[Item] = &[
         "kentry tax --layer seccomp-profile --seccomp-profile default.json --layer ptrace",
         "What the filter of a container's profile adds, and what strace does.",
     ),
+    (
+        "kentry impact --pid 1234",
+        "What share of a process's CPU time goes into entry and exit, by call, for five seconds.",
+    ),
+    (
+        "kentry impact --output impact.md -- redis-benchmark -q",
+        "The same of a command and its children, as an ordinary user too.",
+    ),
     ("kentry reproduce --list", "List the published tables that can be measured again."),
     (
         "kentry reproduce gettimeofday-4.14",
@@ -413,6 +421,14 @@ fn status(roff: &mut Roff, subcommand: Option<&str>) {
             section(roff, "EXIT STATUS", EXIT_STATUS);
             items(roff, LAB_STATUS);
             paragraph(roff, "With --exec, the exit status is the program's, or one of these:");
+            items(roff, EXEC_STATUS);
+        }
+        Some("impact") => {
+            section(roff, "EXIT STATUS", EXIT_STATUS);
+            paragraph(
+                roff,
+                "With -- COMMAND, the exit status is the command's (0 where --seconds ended it), or one of these:",
+            );
             items(roff, EXEC_STATUS);
         }
         Some("bill" | "anatomy") => {

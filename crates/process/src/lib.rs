@@ -25,3 +25,4 @@ pub use limits::{Interrupt, Limits};
 pub use memory::{executable_in_memory, file_in_memory, inherited};
 pub use nix::errno::Errno;
 pub use start::{action_of, try_realtime};
+pub use warden::Note as GroupNote;

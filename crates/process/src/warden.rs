@@ -41,7 +41,7 @@ struct Warden {
 
 /// Where the number of a child's group is noted, as long as this exists.
 #[derive(Debug)]
-pub(crate) struct Note(&'static AtomicI32);
+pub struct Note(&'static AtomicI32);
 
 impl Note {
     /// A place for the group of a child that is about to be started. None where no warden can be made, or has room.

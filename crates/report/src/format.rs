@@ -25,7 +25,7 @@ pub enum Format {
     Html,
     /// A picture.
     Svg,
-    /// Of an anatomy: stacks with counts, a line each, for flame graph tools.
+    /// Of an anatomy or an impact: stacks with counts, a line each, for flame graph tools.
     Folded,
     /// Of a comparison, for CI servers: JUnit's XML, a row a test case.
     Junit,
@@ -55,7 +55,7 @@ const ROWS: [Row; 14] = [
     (Format::Markdown, "markdown", &["md", "markdown"], "`kentry show RUN` makes Markdown of a run"),
     (Format::Html, "html", &["html", "htm"], "`kentry report RUN --output FILE.html` makes a page"),
     (Format::Svg, "svg", &["svg"], "`kentry bill`, `kentry anatomy` and `kentry reproduce` make pictures"),
-    (Format::Folded, "folded", &["folded"], "`kentry anatomy` makes folded stacks"),
+    (Format::Folded, "folded", &["folded"], "`kentry anatomy` and `kentry impact` make folded stacks"),
     (Format::Junit, "junit", &["xml"], "`kentry compare` makes JUnit"),
     (Format::Ktap, "ktap", &["ktap", "tap"], "`kentry compare` makes KTAP"),
     (Format::Nrpe, "nrpe", &[], "`kentry doctor` answers Nagios"),
@@ -168,6 +168,9 @@ impl Kind {
             Format::Folded,
         ],
     };
+    /// What `kentry impact` makes.
+    pub const IMPACT: Kind =
+        Kind { name: "an impact", formats: &[Format::Text, Format::Json, Format::Markdown, Format::Folded] };
     /// Whatever was saved: what an anatomy can be, others can be, too.
     pub const SAVED: Kind = Kind { name: "a saved document", ..Kind::ANATOMY };
     /// What `kentry compare` makes.

@@ -33,7 +33,7 @@ pub fn render(table: &Table, probe: Probe) -> String {
     let several = table.entries.iter().filter(|entry| entry.probe == probe && entry.uses > 1);
     let several = several.map(|entry| format!("{}, {}, {}", entry.id, entry.symbol(), entry.uses));
     rows(&mut out, "SEVERAL", "id, symbol, uses", several);
-    let columns = "id, number_x86_64, number_i386, function, clock, page_offset, calls, form, has_server, is_thread, bytes, has_right";
+    let columns = "id, number_x86_64, number_i386, function, clock, page_offset, calls, form, has_server, is_thread, bytes, has_right, nops";
     rows(&mut out, "OPERATIONS", columns, table.operations.iter().map(operation_row));
     let columns = "operation, place, number_x86_64, number_i386, function";
     rows(&mut out, "CALLS", columns, table.operations.iter().flat_map(call_rows));
@@ -163,7 +163,7 @@ fn operation_row(operation: &Operation) -> String {
         _ => 0,
     };
     format!(
-        "{}, {:#x}, {:#x}, \"{function}\", {clock}, {}, {}, {}, {}, {}, {}, {}",
+        "{}, {:#x}, {:#x}, \"{function}\", {clock}, {}, {}, {}, {}, {}, {}, {}, {}",
         operation.id,
         number(Abi::X86_64),
         number(Abi::I386),
@@ -173,7 +173,8 @@ fn operation_row(operation: &Operation) -> String {
         u8::from(operation.server),
         u8::from(operation.thread),
         operation.bytes.unwrap_or(0),
-        u8::from(operation.right)
+        u8::from(operation.right),
+        operation.nops.unwrap_or(0)
     )
 }
 
@@ -230,14 +231,14 @@ mod tests {
         assert!(!header.contains("ROW(2, syscall_x86_64"));
         assert!(header.contains("#define ENTRY_SYSCALL_X86_64 2\n"));
         assert!(
-            header.contains("ROW(3, 0x60, 0x4e, \"gettimeofday\", NO_CLOCK, 0, 1, FORM_CALL, 0, 0, 0, 0)")
+            header.contains("ROW(3, 0x60, 0x4e, \"gettimeofday\", NO_CLOCK, 0, 1, FORM_CALL, 0, 0, 0, 0, 0)")
         );
         assert!(
-            header.contains("ROW(5, 0xe4, 0x109, \"clock_gettime\", 0, 0, 1, FORM_CALL, 0, 0, 0, 0)"),
+            header.contains("ROW(5, 0xe4, 0x109, \"clock_gettime\", 0, 0, 1, FORM_CALL, 0, 0, 0, 0, 0)"),
             "CLOCK_REALTIME is 0"
         );
         assert!(
-            header.contains("ROW(19, 0x0, 0x0, \"\", NO_CLOCK, 0, 5, FORM_CALL, 0, 0, 0, 0)")
+            header.contains("ROW(19, 0x0, 0x0, \"\", NO_CLOCK, 0, 5, FORM_CALL, 0, 0, 0, 0, 0)")
                 && header.contains("ROW(19, 4, 0x5f, 0x3c, \"umask\")")
         );
         assert!(
@@ -245,11 +246,12 @@ mod tests {
                 && header.contains("ROW(8, int80_i386_calls5, 5, FORM_CALL)")
         );
         assert!(
-            header.contains("ROW(24, 0xffffffe2, 0xffffffe2, \"\", NO_CLOCK, 0, 1, FORM_TRAP, 0, 0, 0, 0)")
+            header
+                .contains("ROW(24, 0xffffffe2, 0xffffffe2, \"\", NO_CLOCK, 0, 1, FORM_TRAP, 0, 0, 0, 0, 0)")
         );
         assert!(
-            header.contains("1, FORM_MESSAGE, 1, 0, 128, 0)")
-                && header.contains("1, FORM_MESSAGE, 1, 0, 0, 1)")
+            header.contains("1, FORM_MESSAGE, 1, 0, 128, 0, 0)")
+                && header.contains("1, FORM_MESSAGE, 1, 0, 0, 1, 0)")
         );
         assert!(header.contains("ROW(13, lcall7_i386_message, 1, FORM_MESSAGE)"));
         assert!(!header.contains("int80_i386_trap"), "it serves no trap");

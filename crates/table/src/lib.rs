@@ -555,10 +555,15 @@ impl Table {
             if operation.trap.is_some() && !matches!(entry.kind, Kind::Number | Kind::Function) {
                 return Err(format!("operation {name} is a trap, which takes a number or a stub of its own"));
             }
-            if operation.process && entry.bits() == 32 {
-                return Err(format!("operation {name} makes a process, which only 64-bit probes do"));
+            if operation.is_by_function() && entry.bits() == 32 {
+                return Err(format!(
+                    "operation {name} is a function of the probe, which only 64-bit probes have"
+                ));
             }
-            if entry.kind == Kind::Number && !operation.process && entry.numbers(operation).is_empty() {
+            if entry.kind == Kind::Number
+                && !operation.is_by_function()
+                && entry.numbers(operation).is_empty()
+            {
                 return Err(format!("operation {name} has no call number in its ABI"));
             }
         }

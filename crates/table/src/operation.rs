@@ -12,6 +12,9 @@ const MACH_TRAPS: u32 = 130;
 const WORDS_OF: u32 = 4;
 const MOST_BYTES: u32 = 4096;
 
+/// `RING_ENTRIES` of `probe/x86_64/ring.c`.
+const MOST_NOPS: u32 = 64;
+
 /// Something that a program asks of the kernel through an entry.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -37,6 +40,8 @@ pub struct Operation {
     /// Whether it makes a process, by a function of the probe whose call is what is timed.
     #[serde(default)]
     pub process: bool,
+    /// How many NOPs it submits to an io_uring by one call, which waits for all of them; by a function of the probe, as above.
+    pub nops: Option<u32>,
     /// The value of the lab's switch `personality` that it always runs with; none for what is Linux's.
     pub personality: Option<String>,
     /// The number of a trap of GNU Mach, without its sign.
@@ -92,6 +97,11 @@ impl Loops {
 }
 
 impl Operation {
+    /// Whether the probe has a function for it, which makes its calls itself, and whose call is what is timed.
+    pub fn is_by_function(&self) -> bool {
+        self.process || self.nops.is_some()
+    }
+
     /// How many calls one use of it makes.
     pub fn length(&self) -> usize {
         self.calls.len().max(1)
@@ -136,6 +146,12 @@ impl Operation {
         let has_call = !self.calls.is_empty() || self.function.is_some() || !self.numbers.is_empty();
         if self.process && has_call {
             return Err("process stands instead of the keys \"numbers\", \"function\" and \"calls\"".into());
+        }
+        if self.nops.is_some() && (has_call || self.process) {
+            return Err("nops stand instead of every key of a call".into());
+        }
+        if self.nops.is_some_and(|nops| nops == 0 || nops > MOST_NOPS) {
+            return Err(format!("nops: at least 1, at most {MOST_NOPS}"));
         }
         if self.trap.is_some() && (has_call || self.process) {
             return Err("trap stands instead of every other key of a call".into());
@@ -320,6 +336,8 @@ mod tests {
             ),
             ("loops = { baseline = 15000 }", "function = \"dup\"", "calls stand instead of the keys"),
             ("process = true", "process = true\nfunction = \"fork\"", "process stands instead of the keys"),
+            ("nops = 64", "nops = 65", "nops: at least 1, at most 64"),
+            ("nops = 64", "nops = 64\nfunction = \"f\"", "nops stand instead of every key of a call"),
             ("i386 = 199 } },", "} },", "has no call number in its ABI"),
         ] {
             let text = crate::SOURCE.replacen(from, to, 1);

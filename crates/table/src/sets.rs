@@ -93,7 +93,8 @@ mod tests {
     }
 
     /// What the table says of the first entry with calls.
-    const CALLS: &str = "operations = [\"calls\", \"unixbench\", \"unixbench-exec\", \"objects\"]";
+    const CALLS: &str =
+        "operations = [\"calls\", \"unixbench\", \"unixbench-exec\", \"objects\", \"io_uring\"]";
 
     #[test]
     fn contradictions_are_named() {

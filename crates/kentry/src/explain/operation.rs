@@ -89,6 +89,13 @@ fn facts(operation: &Operation) -> Vec<String> {
                 .into(),
         );
     }
+    if let Some(nops) = operation.nops {
+        let several = if nops == 1 { "1 NOP".to_owned() } else { format!("{nops} NOPs") };
+        facts.push(format!(
+            "The probe fills {several} into a ring that was set up before, submits by one `io_uring_enter` that waits for as many \
+             completions, and consumes these. The timed instruction is the call of the function that does so"
+        ));
+    }
     facts.extend(operation.loops.iter().flat_map(|loops| unixbench(loops.baseline)));
     if let Some(offset) = operation.page_offset {
         facts.push(format!("Offset in the vsyscall page: {offset:#x}"));

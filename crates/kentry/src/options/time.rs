@@ -98,7 +98,7 @@ mod tests {
             found.map(|arg| arg.get_help().unwrap().to_string())
         };
         assert!(option(&command, "budget").unwrap().ends_with("as long [default: 4]"));
-        for (name, default) in [("measure", 4), ("compare", 10), ("reproduce", 2)] {
+        for (name, default) in [("measure", 4), ("impact", 2), ("compare", 10), ("reproduce", 2)] {
             let found = command.find_subcommand_mut(name).unwrap();
             let budget = option(found, "budget").unwrap();
             assert!(budget.ends_with(&format!(" [default: {default}]")), "{name}: {budget}");

@@ -1,0 +1,251 @@
+//! `kentry impact`: counts a workload's system calls, measures what crossings cost here, and tells what share of its CPU time they take.
+
+pub mod args;
+mod cost;
+mod price;
+
+use crate::error::{Error, words};
+use crate::exit::{EXEC_FAILED, INTERRUPTED, NOT_FOUND, NOT_LOADED, SIGNALLED};
+use crate::messages::note;
+use crate::options::output::{Look, Outputs};
+use crate::os::interrupts;
+use crate::this_machine::{need_counter, runs_of_lab};
+use args::{By, ImpactArgs, WATCHED};
+use attribution::impact::{Costs, Impact, Method, Part, Seen, Subject, SubjectKind};
+use observe::proc::{Carried, carried_by};
+use observe::{Call, Ended, Observed, Output, Started, Target, Watch};
+use places::host::Interrupt;
+use report::Kind;
+use std::ffi::OsString;
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitCode;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant, SystemTime};
+use table::Table;
+
+/// How often it is looked whether there was an interrupt.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// A command's layers are read so long after its start.
+const SETTLED: Duration = Duration::from_millis(20);
+
+/// Counts, measures, and writes what came out.
+pub fn run(args: &ImpactArgs) -> Result<ExitCode, Error> {
+    let is_command = args.pid.is_none() && args.cgroup.is_none() && !args.system;
+    match found(args) {
+        // What a command ends with is its own; what fails here must not be taken for it.
+        Err(error) if is_command && !matches!(error, Error::Usage(_)) => {
+            note(&error.to_string());
+            Ok(ExitCode::from(EXEC_FAILED))
+        }
+        other => other,
+    }
+}
+
+fn found(args: &ImpactArgs) -> Result<ExitCode, Error> {
+    args.time.one_kind("crossings are measured")?;
+    need_counter()?;
+    let target = args.target()?;
+    let outputs = args.to.open(Kind::IMPACT)?;
+    let interrupt = interrupts::noted();
+    let counted = match target {
+        Some(target) => watched(&target, args, &interrupt)?,
+        None => match command(args, &outputs, &interrupt)? {
+            Ok(counted) => counted,
+            Err(not_started) => return Ok(not_started),
+        },
+    };
+    // It ended the counting; what was counted is to be priced all the same.
+    let was_interrupted = interrupt.swap(false, Ordering::SeqCst);
+    if counted.observed.total.max(counted.observed.counts.seen()) == 0 {
+        return Err(Error::Environment(format!(
+            "{} made no system call in {:.2} s: there is nothing to price",
+            report::plain(&counted.subject.name),
+            counted.observed.seconds
+        )));
+    }
+    let status = counted.status(was_interrupted);
+    let impact = priced(counted, args, &interrupt)?;
+    outputs.write(Look::whole(args.verbose), |format, style| report::impact(&impact, format, style))?;
+    Ok(ExitCode::from(status))
+}
+
+/// What was counted, and of whom.
+struct Counted {
+    subject: Subject,
+    method: Method,
+    observed: Observed,
+    started: SystemTime,
+    carried: Option<Carried>,
+    remarks: Vec<String>,
+    ended: Option<Ended>,
+}
+
+impl Counted {
+    /// A command's own status; 0 where it was ended because its time was up.
+    fn status(&self, was_interrupted: bool) -> u8 {
+        match self.ended {
+            _ if was_interrupted => INTERRUPTED,
+            None => 0,
+            Some(Ended { was_told: true, .. }) => 0,
+            Some(Ended { status, .. }) => {
+                let number = |number: i32| u8::try_from(number).unwrap_or(EXEC_FAILED);
+                status
+                    .code()
+                    .map(number)
+                    .or(status.signal().map(|signal| SIGNALLED.saturating_add(number(signal))))
+                    .unwrap_or(0)
+            }
+        }
+    }
+}
+
+fn watched(target: &Target, args: &ImpactArgs, interrupt: &Interrupt) -> Result<Counted, Error> {
+    let started = SystemTime::now();
+    let (subject, carried) = match target {
+        Target::Process(pid) => {
+            target.check().map_err(refused)?;
+            let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+            let name = name.trim_end().to_owned();
+            (Subject { kind: SubjectKind::Process, name, pid: Some(*pid) }, carried_by(*pid))
+        }
+        Target::Cgroup(path) => {
+            (Subject { kind: SubjectKind::Cgroup, name: path.display().to_string(), pid: None }, None)
+        }
+        Target::System => {
+            (Subject { kind: SubjectKind::System, name: "this machine".into(), pid: None }, None)
+        }
+    };
+    let watch = Watch::of(target).map_err(|error| for_others(error, target))?;
+    let (begin, time) = (Instant::now(), args.seconds.unwrap_or(Duration::from_secs(WATCHED)));
+    while begin.elapsed() < time && !interrupt.load(Ordering::Relaxed) && is_there(target) {
+        std::thread::sleep(LOOK.min(time.saturating_sub(begin.elapsed())));
+    }
+    let mut remarks = Vec::new();
+    if interrupt.load(Ordering::Relaxed) {
+        remarks.push("interrupted: counted for a shorter time than was asked for".into());
+    } else if begin.elapsed() < time {
+        remarks.push("the process ended meanwhile".into());
+    }
+    if carried.is_none() {
+        remarks.push("what single processes carry (filters, SSBD, a tracer) was not looked at; `kentry impact --pid N` does".into());
+    }
+    if *target == Target::System {
+        remarks.push("kentry's own calls while it counts are among these".into());
+    }
+    let observed = watch.end().map_err(refused)?;
+    Ok(Counted { subject, method: Method::Tracepoint, observed, started, carried, remarks, ended: None })
+}
+
+fn is_there(target: &Target) -> bool {
+    !matches!(target, Target::Process(_)) || target.check().is_ok()
+}
+
+/// Counts a command's calls; or what this command ends with where that cannot be started.
+fn command(
+    args: &ImpactArgs,
+    outputs: &Outputs,
+    interrupt: &Interrupt,
+) -> Result<Result<Counted, ExitCode>, Error> {
+    let started = SystemTime::now();
+    let output =
+        if outputs.files().next().is_some() && !outputs.is_terminal() { Output::Own } else { Output::Errors };
+    let mut remarks = Vec::new();
+    let begun = begin(&args.command, args.method, output, &mut remarks);
+    let (running, method) = match begun {
+        Ok(begun) => begun,
+        Err(observe::Error::Command { name, source }) => {
+            let status = if source.kind() == std::io::ErrorKind::NotFound { NOT_FOUND } else { NOT_LOADED };
+            note(&format!("{}: {}", report::plain(&name), words(&source)));
+            return Ok(Err(ExitCode::from(status)));
+        }
+        Err(other) => return Err(refused(other)),
+    };
+    let pid = running.pid();
+    let mut carried = None;
+    let stops = |ran: Duration| {
+        if carried.is_none() && ran > SETTLED {
+            carried = carried_by(pid);
+        }
+        interrupt.load(Ordering::Relaxed)
+    };
+    let (observed, ended) = running.wait(args.seconds, stops).map_err(refused)?;
+    if method == Method::Notification {
+        remarks.push("set-user-ID programs ran as the user who called them (no_new_privs)".into());
+        if let Some(Carried { filters: Some(filters), has_seccomp, .. }) = &mut carried {
+            *filters = filters.saturating_sub(1);
+            *has_seccomp = *filters > 0;
+        }
+    }
+    if interrupt.load(Ordering::Relaxed) {
+        remarks.push("interrupted: the command was told to end".into());
+    } else if ended.was_told {
+        remarks.push("the command was told to end when its time was up".into());
+    }
+    let words: Vec<String> = args.command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let subject = Subject { kind: SubjectKind::Command, name: words.join(" "), pid: Some(pid) };
+    Ok(Ok(Counted { subject, method, observed, started, carried, remarks, ended: Some(ended) }))
+}
+
+/// Starts a command by what counts it best, of what is permitted.
+fn begin(
+    command: &[OsString],
+    by: By,
+    output: Output,
+    remarks: &mut Vec<String>,
+) -> Result<(Started, Method), observe::Error> {
+    let filtered = || Ok((Started::filtered(command, output)?, Method::Notification));
+    match by {
+        By::Filter => filtered(),
+        By::Tracepoint => Ok((Started::watched(command, output)?, Method::Tracepoint)),
+        By::Auto => match Started::watched(command, output) {
+            Ok(started) => Ok((started, Method::Tracepoint)),
+            Err(observe::Error::Permission(why) | observe::Error::System(why)) => {
+                remarks.push(format!("counted by a filter, because {why}"));
+                filtered()
+            }
+            Err(other) => Err(other),
+        },
+    }
+}
+
+/// Of processes that run already, only the tracepoint tells.
+fn for_others(error: observe::Error, target: &Target) -> Error {
+    match error {
+        observe::Error::Permission(why) => {
+            let remedy = match target {
+                Target::System => "run kentry as root",
+                _ => "run kentry as root, or start the program by it: kentry impact -- COMMAND",
+            };
+            Error::Environment(format!("{why}; {remedy}"))
+        }
+        other => refused(other),
+    }
+}
+
+fn refused(error: observe::Error) -> Error {
+    Error::Environment(error.to_string())
+}
+
+fn priced(counted: Counted, args: &ImpactArgs, interrupt: &Interrupt) -> Result<Impact, Error> {
+    let table = Table::get();
+    let calls: Vec<Call> = counted.observed.counts.calls().into_keys().collect();
+    let plain = cost::plain(cost::rows(table, &calls), &args.time, interrupt)?;
+    let is_traced = counted.method == Method::Tracepoint;
+    let with_counting = if is_traced { cost::counted(table, &args.time, interrupt) } else { None };
+    let costs = Costs { plain: &plain, counted: with_counting.as_ref() };
+    let cycle = costs.ns_of_a_cycle();
+    let layers = counted.carried.as_ref().map(price::layers).unwrap_or_default();
+    let layers = layers.iter().map(price::of);
+    let protections = price::protections(&plain.environment, table, &runs_of_lab(), cycle);
+    let parts: Vec<Part> = layers.chain(protections).collect();
+    let seen = Seen {
+        subject: counted.subject,
+        method: counted.method,
+        observed: &counted.observed,
+        started: humantime::format_rfc3339_millis(counted.started).to_string(),
+        parts,
+        remarks: counted.remarks,
+    };
+    Ok(Impact::of(table, seen, &costs))
+}
