@@ -74,6 +74,14 @@ ids! {
     TimeNamespace "time-namespace";
     /// Facts could not be read.
     Unseen "unseen";
+    /// Whether each clock that the vDSO serves is read in user space, by each way.
+    ClockServed "clock-served";
+    /// Whether clocks go on steadily on each CPU.
+    ClockSteady "clock-steady";
+    /// Whether the clocks of all CPUs agree.
+    ClockApart "clock-apart";
+    /// The kernel found fault with a clock.
+    ClockDemoted "clock-demoted";
 }
 
 impl Id {

@@ -141,6 +141,8 @@ mod tests {
     #[test]
     fn every_finding_can_appear_and_is_a_sentence() {
         let all: Vec<Finding> = everything().iter().flat_map(Maker::findings).collect();
+        let of_doctor = crate::doctor::everything();
+        let all: Vec<Finding> = all.into_iter().chain(of_doctor).collect();
         let seen: BTreeSet<&str> = all.iter().map(|finding| finding.id.as_str()).collect();
         assert_eq!(seen, Id::ALL.iter().map(|id| id.name()).collect());
         for finding in &all {

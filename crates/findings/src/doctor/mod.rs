@@ -5,6 +5,7 @@
 
 mod carried;
 mod check;
+mod clock_causes;
 mod clock_health;
 mod clocks;
 mod entries;
@@ -16,7 +17,7 @@ pub use check::Check;
 
 use crate::facts::Facts;
 use document::{Checkup, Diagnosis, Finding, Level};
-use table::Table;
+use table::{Entry, Operation, Table};
 
 /// A checkup, and the table that its rows are from.
 #[derive(Clone, Copy)]
@@ -25,6 +26,11 @@ pub(crate) struct CheckupFacts<'a> {
     /// Those of the rows, and the machine.
     #[allow(dead_code, reason = "the checks are being written")]
     pub run: Facts<'a>,
+}
+
+/// The rows that the check of clocks needs, in the table's order, for the plan of a measurement.
+pub fn clock_rows(table: &Table) -> Vec<(&Entry, &Operation)> {
+    clocks::rows(table)
 }
 
 /// The diagnoses of a checkup, the most important first. What its own `diagnoses` hold plays no part.
@@ -57,4 +63,12 @@ fn rank(level: Level) -> u8 {
         Level::Note => 1,
         Level::Ok | Level::Unknown => 2,
     }
+}
+
+/// Findings that have every id there is of checkups, between them.
+#[cfg(test)]
+pub(crate) fn everything() -> Vec<Finding> {
+    let checkups = [clocks::tests::checkups(), clock_health::tests::checkups()].into_iter().flatten();
+    let found = checkups.flat_map(|checkup| diagnoses(&checkup, Table::get()));
+    found.map(|diagnosis| diagnosis.finding).collect()
 }
