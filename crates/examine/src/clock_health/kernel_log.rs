@@ -61,11 +61,7 @@ impl KernelLog {
                 Ok(0) => break,
                 Ok(length) => log.take(&String::from_utf8_lossy(record.get(..length).unwrap_or_default())),
                 // EPIPE: what was to be read next has just been overwritten.
-                Err(error)
-                    if error.kind() == ErrorKind::BrokenPipe || error.kind() == ErrorKind::Interrupted =>
-                {
-                    ()
-                }
+                Err(error) if [ErrorKind::BrokenPipe, ErrorKind::Interrupted].contains(&error.kind()) => {}
                 Err(error) if error.kind() == ErrorKind::WouldBlock => break,
                 Err(error) => {
                     // A first read that is refused is the lack of a permission.
@@ -128,8 +124,7 @@ impl KernelLog {
 /// The kernel itself writes these lines, and programs that crash write their names: `tscript[12]: segfault`.
 fn is_about_clocks(text: &str) -> bool {
     let text = text.to_lowercase();
-    let begins = |word: &&str| text.starts_with(*word);
-    WORDS.iter().any(|word| begins(&word)) || tells_demotion(&text)
+    WORDS.iter().any(|word| text.starts_with(word)) || tells_demotion(&text)
 }
 
 /// Linux: kernel/time/clocksource.c, arch/x86/kernel/tsc.c and tsc_sync.c.

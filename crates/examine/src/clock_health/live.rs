@@ -165,7 +165,7 @@ struct Alone {
 
 /// In turns, because a read of the kernel's clock would make the exchange of counters longer.
 fn counter_of(number: u64) -> Counter {
-    if number % 2 == 0 { Counter::Tsc } else { Counter::Monotonic }
+    if number.is_multiple_of(2) { Counter::Tsc } else { Counter::Monotonic }
 }
 
 impl Line {

@@ -41,6 +41,7 @@ pub(super) fn look(machine: &impl Machine, time: Duration) -> ClockHealth {
         look.exchange(&rays, time * 2 / 5, shares);
         look.conclude_rate(centre, first);
     }
+    look.forget_passing(cpus.len() > 1);
     look.found.cpus = cpus;
     look.found.seconds = machine.elapsed().as_secs_f64();
     look.found
@@ -86,6 +87,14 @@ impl<M: Machine> Look<'_, M> {
         }
     }
 
+    /// A CPU that had no time for one thing, and later had it, was looked at.
+    fn forget_passing(&mut self, has_pairs: bool) {
+        let ClockHealth { not_looked, steadiness, apart, .. } = &mut self.found;
+        let is_watched = |cpu: usize| steadiness.iter().any(|each| each.cpu == cpu);
+        let is_compared = |cpu: usize| apart.iter().any(|each| each.from == cpu || each.to == cpu);
+        not_looked.retain(|not| !is_watched(not.cpu) || (has_pairs && !is_compared(not.cpu)));
+    }
+
     fn is_late(&self) -> bool {
         self.machine.elapsed() > self.time * PATIENCE
     }
@@ -101,11 +110,12 @@ impl<M: Machine> Look<'_, M> {
         };
         match self.machine.on(cpu, work) {
             Ok((first, rates)) => {
-                self.scale = rates.map(|((monotonic, realtime), [clock, counter])| Rates {
-                    monotonic,
-                    realtime,
-                    monotonic_step: step(&clock, 1.0).max(monotonic.step_ns),
-                    tsc_step: step(&counter, monotonic.ns_per_tick),
+                self.scale = rates.map(|((monotonic, realtime), [clock, counter])| {
+                    let tsc_step = step(&counter, monotonic.ns_per_tick);
+                    // A clock that goes by the counter has its steps, which rounding to nanoseconds hides.
+                    let own = step(&clock, 1.0).max(monotonic.step_ns);
+                    let monotonic_step = own.max(tsc_step * monotonic.ns_per_tick);
+                    Rates { monotonic, realtime, monotonic_step, tsc_step }
                 });
                 if self.scale.is_none() {
                     self.give_up(cpu, "the clock or the time stamp counter stood still");

@@ -134,7 +134,7 @@ pub(super) fn watch(core: &mut impl Core, clock: Clock, pace: Pace, time: Durati
     let until = core.elapsed() + time;
     while seen.of_clock.readings < MOST_READINGS {
         seen.next(Reading::take(core, clock));
-        if seen.of_clock.readings % BETWEEN == 0 && core.elapsed() >= until {
+        if seen.of_clock.readings.is_multiple_of(BETWEEN) && core.elapsed() >= until {
             break;
         }
     }
