@@ -6,6 +6,7 @@ use crate::id::Id;
 use document::{Confidence, Figure, Finding, Level, Unit};
 use environment::Environment;
 use examine::{Apart, ClockHealth, Steadiness, Steps};
+use std::collections::BTreeMap;
 
 const TSC: &str = "tsc";
 const MONOTONIC: &str = "monotonic";
@@ -276,17 +277,17 @@ impl Seen<'_> {
 
     /// A pair whose offsets at the beginning and at the end have nothing in common.
     fn drift(&self) -> Option<(&Apart, &Apart)> {
-        let all = self.health.apart.iter().filter(|each| is_sane(each));
-        let pairs = all.clone().flat_map(|first| all.clone().map(move |last| (first, last)));
-        let is_same = |(first, last): &(&Apart, &Apart)| {
-            (first.from, first.to, &first.counter) == (last.from, last.to, &last.counter)
-                && first.at_ns < last.at_ns
-        };
+        let mut firsts = BTreeMap::new();
+        let seen = self.health.apart.iter().filter(|each| is_sane(each)).map(|last| {
+            let first: &Apart = firsts.entry((last.from, last.to, last.counter.as_str())).or_insert(last);
+            (first, last)
+        });
         let is_moved = |(first, last): &(&Apart, &Apart)| {
             let ((low, high), (lower, higher)) = (first.ends(), last.ends());
-            low > higher || lower > high
+            first.at_ns < last.at_ns && (low > higher || lower > high)
         };
-        pairs.filter(is_same).find(is_moved)
+        let mut moved = seen.filter(is_moved);
+        moved.next()
     }
 
     fn drifted(&self, first: &Apart, last: &Apart) -> Finding {
