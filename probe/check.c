@@ -92,6 +92,17 @@ static int time_is_right(const struct request *request, uint64_t before, uint64_
 	return got + resolution > before && got <= after;
 }
 
+/* What the kernel states as a clock's resolution does not depend on the way in which it is asked. */
+static void check_resolution(const struct request *request)
+{
+	uint64_t unit;
+	const uint64_t got = answered_time(request, &unit);
+	const uint64_t due = reference_resolution(request->operation->clock);
+
+	if (got != due)
+		wrong(got, due, due);
+}
+
 /* The process id that getppid must answer. */
 static unsigned long due_parent(const struct request *request)
 {
@@ -191,6 +202,12 @@ static void check_answer(const struct request *request, long result)
 		if (result != 0)
 			wrong((uint64_t)result, 0, 0);
 		break;
+	case OPERATION_CLOCK_GETRES_MONOTONIC:
+		refuse_errors(request, result);
+		if (result != 0)
+			wrong((uint64_t)result, 0, 0);
+		check_resolution(request);
+		break;
 	default: /* a time, which check_time compares; a futex that nobody waits for; or a trap of GNU Mach, and the message that came */
 		refuse_errors(request, result);
 		if (result != 0)
@@ -232,6 +249,8 @@ static void check_registers(const struct request *request)
 
 static int is_time(const struct operation *operation)
 {
+	if (operation->id == OPERATION_CLOCK_GETRES_MONOTONIC)
+		return 0;
 	return operation->clock != NO_CLOCK || operation->id == OPERATION_GETTIMEOFDAY ||
 	       operation->id == OPERATION_TIME || operation->id == OPERATION_MAPPED_TIME;
 }

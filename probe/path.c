@@ -4,6 +4,10 @@
  *
  * The child shares this process's memory (CLONE_VM), because a fork would not copy some mappings (a perf event's page),
  * and would wipe others (the state of the vDSO's getrandom). This process sleeps meanwhile (CLONE_VFORK).
+ *
+ * It holds for every clock, those of CPU time, too, and under filters that are there already: of all filters the strictest answer counts,
+ * and only those that kill are stricter than a trap, which is then seen as such. A tracer of calls sees the trap pass by. One that
+ * cancels a call before filters see it hides that call; the kernel lets a debugger do that, and none that is known does.
  */
 #include "fault.h"
 

@@ -105,7 +105,7 @@ struct operation {
 	uint16_t id;
 	uint32_t number_x86_64, number_i386;
 	const char *function;
-	uint32_t clock; /* that clock_gettime is asked for; NO_CLOCK if it is not */
+	uint32_t clock; /* that clock_gettime or clock_getres is asked for; NO_CLOCK if it is not */
 	uint32_t page_offset;
 	unsigned calls, form; /* FORM_* */
 	/* Of a message: whether a server answers it, whether that is a thread, how many bytes of data it has, and whether it has a right. */
@@ -231,6 +231,7 @@ long mach_trap(long number, const unsigned long arguments[MACH_ARGUMENTS]);
 
 /* reference.c: a clock's time, nanoseconds; the parent's process id; the CPU. All by the base ABI's own call. */
 uint64_t reference_time(uint32_t clock);
+uint64_t reference_resolution(uint32_t clock);
 unsigned long reference_parent(void);
 unsigned long reference_cpu(void);
 

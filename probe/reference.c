@@ -20,6 +20,14 @@ uint64_t reference_time(uint32_t clock)
 	return (uint64_t)now.seconds * 1000000000u + (uint64_t)now.nanoseconds;
 }
 
+uint64_t reference_resolution(uint32_t clock)
+{
+	long resolution[2] = {0, 0};
+
+	system_call(NR_CLOCK_GETRES, (long)clock, (long)resolution, 0, 0, 0, 0);
+	return (uint64_t)resolution[0] * 1000000000u + (uint64_t)resolution[1];
+}
+
 unsigned long reference_parent(void)
 {
 	return (unsigned long)system_call(NR_GETPPID, 0, 0, 0, 0, 0, 0);

@@ -13,6 +13,7 @@ mod cli;
 mod compare;
 mod contributing;
 mod disassembly;
+mod doctor_clocks;
 mod executable;
 mod footprint;
 mod guest;

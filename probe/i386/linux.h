@@ -16,6 +16,7 @@
 #define NR_GETRUSAGE	   77
 #define NR_EXIT_GROUP	   252
 #define NR_CLOCK_GETTIME   265
+#define NR_CLOCK_GETRES	   266
 #define NR_GETCPU	   318
 #define NR_CLOCK_GETTIME64 403
 

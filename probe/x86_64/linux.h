@@ -21,6 +21,7 @@
 #define NR_SIGALTSTACK	   131
 #define NR_PRCTL	   157
 #define NR_CLOCK_GETTIME   228
+#define NR_CLOCK_GETRES	   229
 #define NR_EXIT_GROUP	   231
 #define NR_PERF_EVENT_OPEN 298
 #define NR_PIPE2	   293

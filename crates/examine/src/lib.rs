@@ -8,5 +8,5 @@ mod clock_health;
 mod runtimes;
 
 pub use carried::Carried;
-pub use clock_health::ClockHealth;
+pub use clock_health::{Apart, ClockHealth, KernelLog, LogLine, NotLooked, Rate, Steadiness, Steps};
 pub use runtimes::Runtimes;

@@ -86,6 +86,14 @@ ids! {
     AddedByCommand "added-by-command";
     /// Whether programs of the x32 ABI run.
     ProgramsX32 "programs-x32";
+    /// Whether each clock that the vDSO serves is read in user space, by each way.
+    ClockServed "clock-served";
+    /// Whether clocks go on steadily on each CPU.
+    ClockSteady "clock-steady";
+    /// Whether the clocks of all CPUs agree.
+    ClockApart "clock-apart";
+    /// The kernel found fault with a clock.
+    ClockDemoted "clock-demoted";
 }
 
 impl Id {

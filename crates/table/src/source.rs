@@ -115,7 +115,7 @@ mod tests {
             let table = Table::parse(&text)?;
             Ok::<_, crate::Error>(render(&table, table.entry(entry).unwrap()).unwrap())
         };
-        let stub = with("vdso-i386", "operations = [", "lab_operations = \"mach\"\noperations = [").unwrap();
+        let stub = with("vdso-i386", "lab_operations = [", "lab_operations = [\"mach\", ").unwrap();
         assert!(stub.ends_with("ENTRY vdso_i386\n\t.set\tenters_by_call, 1\nTRAPS vdso_i386\n"), "{stub}");
         let gate = with("int80-i386", "\"spaces\"]", "\"mach\"]").unwrap();
         assert!(gate.ends_with("\nTRAPS int80_i386\n") && !gate.contains("enters_by_call"), "{gate}");

@@ -6,6 +6,7 @@
 mod behind;
 mod carried;
 mod check;
+mod clock_causes;
 mod clock_health;
 mod clocks;
 mod entries;
@@ -19,15 +20,14 @@ pub use check::Check;
 
 use crate::facts::Facts;
 use document::{Checkup, Diagnosis, Finding};
-use table::Table;
 use table::special::{BARE_SYSCALL, GETPPID, RowName};
+use table::{Entry, Kernel, Operation, Table};
 
 /// A checkup, and the table that its rows are from.
 #[derive(Clone, Copy)]
 pub(crate) struct CheckupFacts<'a> {
     pub checkup: &'a Checkup,
     /// Those of the rows, and the machine.
-    #[allow(dead_code, reason = "the checks are being written")]
     pub run: Facts<'a>,
 }
 
@@ -48,18 +48,26 @@ fn carried_and_added(facts: &CheckupFacts) -> Vec<Finding> {
     [behind::findings(facts), carried::findings(facts)].concat()
 }
 
-/// The rows that these checks need, without order; some may be named twice.
-pub fn rows(checks: &[Check]) -> Vec<RowName> {
-    let of = |check: &Check| match check {
-        Check::Entries => [entries::ROWS.as_slice(), &[entries::CLOCK_BY_INT80]].concat(),
-        Check::Clocks
-        | Check::Runtimes
-        | Check::Carried
-        | Check::Protections
-        | Check::ClockHealth
-        | Check::Measurement => PLAINEST.to_vec(),
+/// The rows that these checks need, in the table's order.
+pub fn rows<'t>(checks: &[Check], table: &'t Table) -> Vec<(&'t Entry, &'t Operation)> {
+    let is_one = |names: &[RowName], row: (&Entry, &Operation)| {
+        names.iter().any(|name| name.is(&row.0.name, &row.1.name))
     };
-    checks.iter().flat_map(of).collect()
+    let clocks = if checks.contains(&Check::Clocks) { clocks::rows(table) } else { Vec::new() };
+    let are_clocks = |row: (&Entry, &Operation)| {
+        clocks.iter().any(|(entry, operation)| (entry.id, operation.id) == (row.0.id, row.1.id))
+    };
+    let is_wanted = |row: &(&'t Entry, &'t Operation)| {
+        let of = |check: &Check| {
+            *check == Check::Entries
+                && entries::ROWS
+                    .iter()
+                    .chain([&entries::CLOCK_BY_INT80])
+                    .any(|name| name.is(&row.0.name, &row.1.name))
+        };
+        is_one(&PLAINEST, *row) || checks.iter().any(of) || are_clocks(*row)
+    };
+    table.rows(Kernel::Linux).filter(is_wanted).collect()
 }
 
 /// What a call costs by itself.

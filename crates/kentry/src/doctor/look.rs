@@ -11,7 +11,7 @@ use measure::HostPlan;
 use places::host::Interrupt;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use table::{Kernel, Table};
+use table::Table;
 
 /// How long the clocks of all CPUs are looked at.
 const CLOCKS: Duration = Duration::from_millis(1500);
@@ -50,12 +50,7 @@ fn here(args: &DoctorArgs, interrupt: &Interrupt) -> Result<Checkup, Error> {
 
 /// The rows that the checks need.
 fn measured(args: &DoctorArgs, checks: &[Check], interrupt: &Interrupt) -> Result<Document, Error> {
-    let wanted = rows(checks);
-    let table = Table::get();
-    let is_wanted = |name: &(&str, &str)| wanted.iter().any(|row| row.is(name.0, name.1));
-    let rows =
-        table.rows(Kernel::Linux).filter(|(entry, operation)| is_wanted(&(&entry.name, &operation.name)));
-    let plan = args.time.plan(rows.collect(), DOCTOR_BUDGET, drawn_seed());
+    let plan = args.time.plan(rows(checks, Table::get()), DOCTOR_BUDGET, drawn_seed());
     let plan = HostPlan { strict_budget: true, ..plan };
     let document = measure_host(&plan, interrupt)?;
     let has_outcome = document.results.iter().any(document::Row::has_outcome);
