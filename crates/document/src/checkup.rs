@@ -1,6 +1,6 @@
 //! The checkup: what `kentry doctor` found out about a machine. `docs/checkup.schema.json` is the same contract for everybody else.
 
-use crate::{Document, Finding};
+use crate::{Document, Finding, Price};
 use examine::{Carried, ClockHealth, Runtimes};
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +20,9 @@ pub struct Checkup {
     pub carried: Option<Carried>,
     /// What programs find in the C library and the vDSO; null where that was not looked at.
     pub runtimes: Option<Runtimes>,
+    /// What the protections of this kernel cost, by the lab's settings that stand for them.
+    #[serde(default)]
+    pub prices: Vec<Price>,
     /// What it means, the most important first.
     pub diagnoses: Vec<Diagnosis>,
 }
@@ -38,6 +41,14 @@ impl Checkup {
     /// Of a run, with nothing else looked at.
     pub fn of(run: Document) -> Checkup {
         let schema = CHECKUP_SCHEMA.to_owned();
-        Checkup { schema, run, clock_health: None, carried: None, runtimes: None, diagnoses: Vec::new() }
+        Checkup {
+            schema,
+            run,
+            clock_health: None,
+            carried: None,
+            runtimes: None,
+            prices: Vec::new(),
+            diagnoses: Vec::new(),
+        }
     }
 }

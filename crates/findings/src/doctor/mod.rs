@@ -13,6 +13,9 @@ mod protections;
 mod runtimes;
 
 pub use check::Check;
+pub use protections::{
+    Doing, Lies, PROTECTED_FAULTS, ProtectedFault, Protection, Stands, priced_settings, protections,
+};
 
 use crate::facts::Facts;
 use document::{Checkup, Diagnosis, Finding, Level};
@@ -23,7 +26,6 @@ use table::Table;
 pub(crate) struct CheckupFacts<'a> {
     pub checkup: &'a Checkup,
     /// Those of the rows, and the machine.
-    #[allow(dead_code, reason = "the checks are being written")]
     pub run: Facts<'a>,
 }
 
@@ -37,6 +39,16 @@ pub fn diagnoses(checkup: &Checkup, table: &Table) -> Vec<Diagnosis> {
     let mut diagnoses: Vec<Diagnosis> = Check::ALL.iter().flat_map(|check| of(*check)).collect();
     diagnoses.sort_by_key(|diagnosis| rank(diagnosis.finding.level));
     diagnoses
+}
+
+/// The rows that [`Check::Runtimes`] needs, entry and operation.
+pub fn runtime_rows(table: &Table) -> Vec<(String, String)> {
+    runtimes::rows(table)
+}
+
+/// The rows that [`Check::Carried`] needs, entry and operation.
+pub fn carried_rows(_table: &Table) -> Vec<(String, String)> {
+    carried::ROWS.iter().map(|name| (name.entry.to_owned(), name.operation.to_owned())).collect()
 }
 
 fn findings_of(check: Check) -> fn(&CheckupFacts) -> Vec<Finding> {
@@ -58,3 +70,10 @@ fn rank(level: Level) -> u8 {
         Level::Ok | Level::Unknown => 2,
     }
 }
+
+/// Findings that no run alone has, of each check that makes some.
+#[cfg(test)]
+pub(crate) const OF_CHECKUPS: [&[crate::Id]; 3] = [&carried::IDS, &runtimes::IDS, &protections::IDS];
+
+#[cfg(test)]
+mod tests;
