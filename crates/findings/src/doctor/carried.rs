@@ -22,13 +22,16 @@ pub(crate) const IDS: [Id; 9] = [
     Id::Landlock,
 ];
 
+/// Whether a process carries something; how it is called stands beside it.
+type Thing = fn(&CheckupFacts, &Carried, &str) -> Option<Finding>;
+
 /// The rows that tell what a filter costs at least.
 pub(super) const ROWS: [RowName; 2] = [BARE_SYSCALL, GETPPID];
 
 pub(crate) fn findings(facts: &CheckupFacts) -> Vec<Finding> {
     let Some(carried) = &facts.checkup.carried else { return Vec::new() };
     let who = who(carried);
-    let things: &[fn(&CheckupFacts, &Carried, &str) -> Option<Finding>] =
+    let things: &[Thing] =
         &[tracer, store_bypass, call_programs, audit, user_dispatch, filters, indirect_branches, landlock];
     let found: Vec<Finding> = things.iter().filter_map(|thing| thing(facts, carried, &who)).collect();
     if found.is_empty() { nothing(carried, &who).into_iter().collect() } else { found }
