@@ -167,8 +167,8 @@ fn filters(facts: &CheckupFacts, carried: &Carried, who: &str) -> Option<Finding
     })
 }
 
-/// What a filter takes at least, in core cycles, by one run: a call that no kernel has goes through the filter and has no service behind it;
-/// getppid has a service, and the bitmap. So the filter takes at least the difference. None where the intervals do not tell.
+/// What a filter takes at least, in core cycles, by one run: a call that no kernel has goes through the filter and has no service behind
+/// it; getppid has a service, and the bitmap. So the filter takes at least the difference. None where the intervals do not tell.
 fn at_least(facts: &CheckupFacts) -> Option<f64> {
     let of = |name: RowName| {
         let row = facts.run.timed(name.entry, name.operation)?;
@@ -192,10 +192,14 @@ fn user_dispatch(_: &CheckupFacts, carried: &Carried, who: &str) -> Option<Findi
 
 fn audit(_: &CheckupFacts, carried: &Carried, _: &str) -> Option<Finding> {
     carried.audit.enabled.filter(|on| *on)?;
-    let verdict = "The kernel audits system calls: each call of each process takes the slow way in and out, unless a rule exempts its process.";
+    let verdict = "The kernel audits system calls: each call takes the slow way in and out, unless a rule exempts its process.";
     Some(Finding {
         cause: Some("auditd, or audit=1 on the kernel's command line.".into()),
-        remedy: Some("Where nobody reads the log: auditctl -a task,never exempts processes that are started then; audit=0 at boot ends it. That gives up the log.".into()),
+        remedy: Some(
+            "Where nobody reads the log: auditctl -a task,never exempts processes that are started then; audit=0 at boot ends it. The log is \
+             given up."
+                .into(),
+        ),
         next: Some("kentry explain audit".into()),
         ..Id::Audit.finding(Level::Note, verdict)
     })

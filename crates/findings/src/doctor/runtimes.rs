@@ -1,5 +1,5 @@
-//! What the C library and other runtimes use of what the kernel offers: by the rows of a run, whether each function is served in user space,
-//! and what the number of the CPU costs; by examination, who registered rseq.
+//! What the C library and other runtimes use of what the kernel offers: by the rows of a run, whether each function is served in user
+//! space, and what the number of the CPU costs; by examination, who registered rseq.
 
 use crate::doctor::CheckupFacts;
 use crate::facts::{list, price};
@@ -135,8 +135,8 @@ fn remedy(facts: &CheckupFacts, missed: &[String]) -> String {
     let direct = "call the vDSO's function directly (kentry explain vdso-x86_64 has a program)";
     match (glibc(facts), kernel) {
         (Some(known), Some((major, minor))) if missed == [GETRANDOM] && known < RANDOM_IN_GLIBC => format!(
-            "Programs need glibc 2.41 or newer here, as in a newer container image; this kernel, {major}.{minor}, has the function already. \
-             Or draw bytes for several uses at once."
+            "Programs need glibc 2.41 or newer here, as in a newer container image; this kernel, {major}.{minor}, has the function \
+             already. Or draw bytes for several uses at once."
         ),
         _ => format!("Where these calls are frequent, {direct}."),
     }
@@ -196,8 +196,8 @@ fn rseq(facts: &CheckupFacts, rseq: &Rseq) -> Option<Finding> {
         };
         let verdict =
             format!("rseq is registered by {by} in each thread of a program that is linked dynamically.");
-        let remedy = "An allocator that registers an area itself, as older tcmalloc does, cannot have one of its own then: build it so that it \
-                      uses the C library's, or start the program with GLIBC_TUNABLES=glibc.pthread.rseq=0.";
+        let remedy = "An allocator that registers an area itself, as older tcmalloc does, cannot have one of its own then: build it so \
+                      that it uses the C library's, or start the program with GLIBC_TUNABLES=glibc.pthread.rseq=0.";
         return Some(Finding {
             evidence,
             remedy: Some(remedy.into()),

@@ -87,8 +87,8 @@ fn fred(environment: &Environment) -> Option<Finding> {
     let cpu = &environment.cpu;
     let has = |flags: &[String]| flags.iter().any(|flag| flag == "fred");
     let unused = has(&cpu.flags) && !has(cpu.kernel_flags.as_deref()?);
-    let verdict = "This processor offers FRED, by which it enters the kernel and returns without the IDT and without swapgs; this kernel does not \
-                   use it.";
+    let verdict = "This processor offers FRED, by which it enters the kernel and returns without the IDT and without swapgs; this kernel \
+                   does not use it.";
     unused.then(|| Finding {
         remedy: Some("Boot with fred=on, of a kernel that is built with CONFIG_X86_FRED (since Linux 6.9). Nothing is given up.".into()),
         ..Id::Fred.finding(Level::Note, verdict)

@@ -91,7 +91,7 @@ pub const PROTECTED_FAULTS: &[ProtectedFault] = &[
         name: "meltdown",
         called: "Meltdown (Spectre v3, CVE-2017-5754)",
         attack: "A program reads the kernel's memory, because a load that must fault gives its value to speculation first.",
-        processors: "Intel's before Cascade Lake (but Atoms of the first kind), no AMD's",
+        processors: "Intel's before Cascade Lake, but for its first Atoms, and none of AMD's",
         doings: &[Doing {
             says: &["PTI"],
             what: "has page tables of its own (PTI), and changes them",
@@ -111,8 +111,8 @@ pub const PROTECTED_FAULTS: &[ProtectedFault] = &[
         doings: &[
             Doing {
                 says: &["usercopy/swapgs barriers and __user pointer sanitization"],
-                what: "masks pointers and fences swapgs where SMAP does not",
-                lies: &[Lies::Entries, Lies::Copies],
+                what: "masks pointers, and fences swapgs on entries of processors that need it",
+                lies: &[Lies::Copies],
                 settings: &["swapgs=fence", "index-mask=on"],
             },
             Doing {
@@ -131,7 +131,7 @@ pub const PROTECTED_FAULTS: &[ProtectedFault] = &[
         name: "spectre_v2",
         called: "Spectre v2 (branch target injection, CVE-2017-5715; BHI, CVE-2022-0001)",
         attack: "A program trains the branch predictor so that the kernel, or another program, speculates at an address of its choice.",
-        processors: "nearly all; newer ones do most of it themselves (enhanced or automatic IBRS)",
+        processors: "nearly all, of which newer ones do most of the remedy themselves (enhanced or automatic IBRS)",
         doings: &[
             Doing {
                 says: &["Enhanced / Automatic IBRS", "Enhanced IBRS", "Automatic IBRS"],
@@ -237,7 +237,7 @@ pub const PROTECTED_FAULTS: &[ProtectedFault] = &[
         name: "retbleed",
         called: "Retbleed (CVE-2022-29900, CVE-2022-29901)",
         attack: "A program has the kernel's returns predicted to an address of its choice.",
-        processors: "AMD's Zen 1 and 2; Intel's Skylake to Comet Lake",
+        processors: "AMD's Zen 1 and 2, and Intel's Skylake to Comet Lake",
         doings: &[
             Doing {
                 says: &["untrained return thunk"],
@@ -476,7 +476,7 @@ pub const PROTECTED_FAULTS: &[ProtectedFault] = &[
         name: "vmscape",
         called: "VMSCAPE (CVE-2025-40300)",
         attack: "A guest trains branches of the program that runs it, such as QEMU, and reads that program's memory.",
-        processors: "AMD's Zen 1 to 5; Intel's Skylake to Arrow Lake, in part",
+        processors: "AMD's Zen 1 to 5, and a part of Intel's Skylake to Arrow Lake",
         doings: &[Doing {
             says: &["IBPB before exit to userspace", "IBPB on VMEXIT"],
             what: "writes a barrier (IBPB) before it returns to a program whose guest ran",

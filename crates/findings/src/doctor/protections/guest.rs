@@ -11,8 +11,8 @@ const AMD: &str = "AuthenticAMD";
 /// The first family of AMD's that has PCID and INVPCID: Zen 3.
 const ZEN_3: u32 = 0x19;
 
-/// Models of Intel's family 6 that isolate branches themselves (enhanced IBRS), and are spared by Retbleed: Ice Lake's servers, and all from
-/// Alder Lake and Sapphire Rapids on. arch/x86/include/asm/intel-family.h, and `cpu_vuln_blacklist` of arch/x86/kernel/cpu/common.c.
+/// Models of Intel's family 6 that isolate branches themselves (enhanced IBRS), and are spared by Retbleed: Ice Lake's servers, and all
+/// from Alder Lake and Sapphire Rapids on. arch/x86/include/asm/intel-family.h, and `cpu_vuln_blacklist` of arch/x86/kernel/cpu/common.c.
 const SPARED_BY_RETBLEED: [u32; 12] =
     [0x6a, 0x6c, 0x8f, 0xcf, 0xad, 0xae, 0x97, 0x9a, 0xb7, 0xba, 0xbf, 0xbe];
 /// Those of them that can keep branch histories apart (BHI_DIS_S).
@@ -81,8 +81,8 @@ fn branches(environment: &Environment) -> Vec<Finding> {
     let has_bug = |bug: &str| cpu.bugs.as_ref().is_some_and(|bugs| bugs.iter().any(|known| known == bug));
     let state = |fault: &str| environment.mitigations.get(fault).map(String::as_str).unwrap_or_default();
     let rsba = (is(&SPARED_BY_RETBLEED) && has_bug("retbleed")).then(|| {
-        let verdict = "The hypervisor says of its processor that returns may be predicted from elsewhere (RSBA), and this kernel takes it for \
-                       one that Retbleed concerns; this model is spared.";
+        let verdict = "The hypervisor says of its processor that returns may be predicted from elsewhere (RSBA), and this kernel takes it \
+                       for one that Retbleed concerns; this model is spared.";
         Finding {
             evidence: Some(format!("retbleed: {}", state("retbleed"))),
             cause: Some("Hypervisors set RSBA where a guest may be moved to an older processor.".into()),
@@ -97,8 +97,8 @@ fn branches(environment: &Environment) -> Vec<Finding> {
         .iter()
         .any(|clause| clause.starts_with("BHI: SW loop") || *clause == "BHI: Vulnerable");
     let bhi = (looped && is(&HAVE_BHI_CONTROL) && !has(cpu, "bhi_ctrl")).then(|| {
-        let verdict = "The hypervisor does not show that its processor keeps branch histories apart (BHI_CTRL), so that this kernel does it by a \
-                       loop on every entry, or leaves it.";
+        let verdict = "The hypervisor does not show that its processor keeps branch histories apart (BHI_CTRL), so that this kernel \
+                       does it by a loop on every entry, or leaves it.";
         Finding {
             evidence: Some(format!("spectre_v2: {}", state("spectre_v2"))),
             remedy: Some("Ask for a model that has it: -cpu MODEL,+bhi-ctrl in QEMU 9.2 or newer. Nothing is given up.".into()),

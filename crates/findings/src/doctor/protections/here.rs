@@ -23,6 +23,8 @@ pub struct Protection<'a> {
     pub doings: Vec<&'static Doing>,
     /// What that costs, as far as it is known.
     pub prices: Vec<&'a Price>,
+    /// Settings of the lab that are not quite what the kernel does, and why they stand for it.
+    pub guesses: Vec<(String, String)>,
 }
 
 impl Protection<'_> {
@@ -39,7 +41,11 @@ impl Protection<'_> {
 
     /// Its price in words: what is known of each setting, or `-` and the command that measures it.
     pub fn costs(&self) -> String {
-        let of = |price: &&Price| format!("{}: {}", price.setting, price.words);
+        let guess = |price: &Price| {
+            let of = self.guesses.iter().find(|(setting, _)| *setting == price.setting);
+            of.map(|(_, why)| format!(" (it stands for this by a guess: {why})")).unwrap_or_default()
+        };
+        let of = |price: &&Price| format!("{}: {}{}", price.setting, price.words, guess(price));
         let known: Vec<String> = self.prices.iter().map(of).collect();
         let has_settings = self.doings.iter().any(|doing| !doing.settings.is_empty());
         match known.is_empty() {
@@ -62,7 +68,12 @@ impl Protection<'_> {
 /// The table: a row for each fault that this kernel knows, in the order of [`PROTECTED_FAULTS`].
 pub fn protections(checkup: &Checkup) -> Vec<Protection<'_>> {
     let environment = &checkup.run.environment;
-    let here = settings_here(environment);
+    let like = crate::like_here(environment);
+    let guesses: Vec<(String, String)> = like
+        .steps
+        .iter()
+        .filter_map(|step| Some((step.setting.to_string(), step.guessed.clone()?)))
+        .collect();
     let row = |fault: &'static ProtectedFault| {
         let says = environment.mitigations.get(fault.name)?.as_str();
         let state = State::of(says);
@@ -72,10 +83,19 @@ pub fn protections(checkup: &Checkup) -> Vec<Protection<'_>> {
         };
         let is_used = |price: &&Price| {
             let is_its = doings.iter().any(|doing| doing.settings.contains(&price.setting.as_str()));
-            is_its && here.iter().any(|setting| setting.to_string() == price.setting)
+            is_its && like.steps.iter().any(|step| step.setting.to_string() == price.setting)
         };
         let prices = checkup.prices.iter().filter(is_used).collect();
-        Some(Protection { fault, says, stands: state.stands, needed: needed(state.stands), doings, prices })
+        let needed = needed(state.stands);
+        Some(Protection {
+            fault,
+            says,
+            stands: state.stands,
+            needed,
+            doings,
+            prices,
+            guesses: guesses.clone(),
+        })
     };
     PROTECTED_FAULTS.iter().filter_map(row).collect()
 }

@@ -55,7 +55,10 @@ fn protection(protection: &Protection) -> Finding {
         evidence: Some(format!("{}: {}", fault.name, protection.says)),
         cause: Some(match protection.needed {
             Some(true) => {
-                format!("The kernel says that this processor has the fault, as {} have.", fault.processors)
+                format!(
+                    "The kernel says that this processor has the fault. It concerns {}.",
+                    fault.processors
+                )
             }
             _ => "The kernel does not know whether this processor has the fault.".into(),
         }),

@@ -146,6 +146,10 @@ fn a_price_is_shown_with_the_protection_that_it_is_of_and_never_made_up() {
     assert_eq!((after.as_str(), figures[0].unit), ("pti=on: 4 of them.", Unit::Count));
     let (_, figures) = costs(&checkup, "MDS");
     assert_eq!((figures[0].unit, figures[0].value), (Unit::Cycles, 310.0));
+    let mut zen5 = checkup_of("zen5-guest");
+    zen5.prices = vec![price("returns=untrain", 6.0, PriceUnit::Instructions, PriceSource::Code)];
+    let (guessed, _) = costs(&zen5, "Inception");
+    assert!(guessed.contains("by a guess: safe RET has another sequence"), "{guessed}");
     let all = found(&checkup, "protection");
     assert!(!all.iter().any(|one| one.finding.costs.as_ref().unwrap().contains("900")));
 }
