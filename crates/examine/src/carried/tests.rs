@@ -35,8 +35,8 @@ fn under(before: impl FnOnce(Pid), condition: impl FnOnce() -> bool) -> Option<U
         let text = if condition() { serde_json::to_string(&Carried::here()).unwrap() } else { String::new() };
         let _ = write(&to, text.as_bytes());
         drop(to);
-        // SAFETY: waits for the signal that ends it.
         loop {
+            // SAFETY: waits for the signal that ends it.
             unsafe { libc::pause() };
         }
     };
