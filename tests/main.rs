@@ -9,6 +9,7 @@ mod bill;
 mod bill_show;
 mod bill_stream;
 mod bytes;
+mod checkup;
 mod cli;
 mod compare;
 mod contributing;

@@ -1,6 +1,6 @@
 //! The checkup: what `kentry doctor` found out about a machine. `docs/checkup.schema.json` is the same contract for everybody else.
 
-use crate::{Document, Finding, Level};
+use crate::{Document, Finding, Level, Price};
 use examine::{Carried, ClockHealth, Runtimes};
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +23,9 @@ pub struct Checkup {
     /// What a command adds, where it was made behind one; written only then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub behind: Option<Behind>,
+    /// What the protections of this kernel cost, by the lab's settings that stand for them.
+    #[serde(default)]
+    pub prices: Vec<Price>,
     /// What it means, the most important first.
     pub diagnoses: Vec<Diagnosis>,
 }
@@ -75,7 +78,15 @@ impl Checkup {
     /// Of a run, with nothing else looked at.
     pub fn of(run: Document) -> Checkup {
         let schema = CHECKUP_SCHEMA.to_owned();
-        let (clock_health, carried, runtimes, behind) = (None, None, None, None);
-        Checkup { schema, run, clock_health, carried, runtimes, behind, diagnoses: Vec::new() }
+        Checkup {
+            schema,
+            run,
+            clock_health: None,
+            carried: None,
+            runtimes: None,
+            prices: Vec::new(),
+            behind: None,
+            diagnoses: Vec::new(),
+        }
     }
 }

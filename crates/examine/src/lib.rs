@@ -3,10 +3,15 @@
 
 #![deny(missing_docs)]
 
+mod apart;
 mod carried;
 mod clock_health;
+mod proc;
 mod runtimes;
 
-pub use carried::Carried;
+pub use carried::{
+    Audit, Carried, CarriedError, IndirectBranch, KernelProgram, Namespace, Process, Seccomp, SeccompMode,
+    StoreBypass, Tracer,
+};
 pub use clock_health::{Apart, ClockHealth, KernelLog, LogLine, NotLooked, Rate, Steadiness, Steps};
-pub use runtimes::Runtimes;
+pub use runtimes::{ProgramRseq, Rseq, Runtimes};

@@ -94,6 +94,38 @@ ids! {
     ClockApart "clock-apart";
     /// The kernel found fault with a clock.
     ClockDemoted "clock-demoted";
+    /// Whether a process carries anything into its calls.
+    Carried "carried";
+    /// Filters of system calls.
+    Filters "filters";
+    /// Loads that wait for earlier stores.
+    StoreBypass "store-bypass";
+    /// Indirect branches that are predicted by nobody else's doings.
+    IndirectBranches "indirect-branches";
+    /// Somebody traces the process.
+    Tracer "tracer";
+    /// System calls may be turned into signals.
+    UserDispatch "user-dispatch";
+    /// The kernel audits system calls.
+    Audit "audit";
+    /// Something runs at each system call.
+    CallPrograms "call-programs";
+    /// Rule sets of Landlock.
+    Landlock "landlock";
+    /// Who registered an area for restartable sequences.
+    Rseq "rseq";
+    /// What the number of the CPU costs.
+    Getcpu "getcpu";
+    /// A protection that the kernel uses, and its price.
+    Protection "protection";
+    /// What a hypervisor does not show of its processor.
+    GuestProcessor "guest-processor";
+    /// Words of the command line that change protections.
+    BootWords "boot-words";
+    /// FRED is offered and not used.
+    Fred "fred";
+    /// How the kernel may be preempted.
+    Preemption "preemption";
 }
 
 impl Id {

@@ -29,6 +29,7 @@ pub mod messages;
 pub mod options;
 pub mod os;
 pub mod output;
+pub mod prices;
 pub mod probes;
 mod profiles;
 mod progress;

@@ -1,15 +1,246 @@
-//! What a process carries into each of its system calls.
+//! What a process carries into each of its system calls. Nothing here stops another process, changes one, or mounts anything; what only a
+//! tracer could read of it stays unknown, with the reason.
 
+mod audit;
+mod dispatch;
+mod error;
+mod landlock;
+mod programs;
+mod speculation;
+mod status;
+
+pub use error::CarriedError;
+pub use programs::KernelProgram;
+pub use speculation::{IndirectBranch, StoreBypass};
+
+use crate::proc::{Proc, name, reason};
+use environment::Unseen;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::io;
 
-/// What a process carries: filters, a tracer, user dispatch, and whatever else stands on the way of its calls.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+/// What a process carries: filters, a tracer, user dispatch, and whatever else stands on the way of its calls. Of a process with several
+/// threads, that of its first. `None` is unknown; [`Carried::unseen`] tells why.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Carried {}
+pub struct Carried {
+    /// Which process.
+    pub process: Process,
+    /// Filters of system calls.
+    pub seccomp: Seccomp,
+    /// Whether loads may run ahead of stores.
+    pub store_bypass: Option<StoreBypass>,
+    /// Whether indirect branches may be predicted by others' doings.
+    pub indirect_branch: Option<IndirectBranch>,
+    /// Who traces it; null where nobody does.
+    pub tracer: Option<Tracer>,
+    /// Whether programs that it executes can give it no more rights.
+    pub no_new_privs: Option<bool>,
+    /// Whether its calls may be turned into signals (prctl PR_SET_SYSCALL_USER_DISPATCH).
+    pub user_dispatch: Option<bool>,
+    /// Whether the kernel audits its calls.
+    pub audit: Audit,
+    /// What runs at each system call of everybody: on `sys_enter` and `sys_exit`.
+    pub programs: Option<Vec<KernelProgram>>,
+    /// Rule sets of Landlock that it is under.
+    pub landlock: Option<u32>,
+    /// Its namespaces that matter to what is measured: `time`, `user`, `pid`.
+    pub namespaces: BTreeMap<String, Namespace>,
+    /// Its execution domain and flags, personality(2).
+    pub personality: Option<u32>,
+    /// What could not be told, and why.
+    pub unseen: Vec<Unseen>,
+}
+
+/// A process.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Process {
+    /// Its number.
+    pub pid: u32,
+    /// Its name, as it calls itself.
+    pub name: String,
+    /// Whether it is the one that asks.
+    pub is_own: bool,
+    /// Its real user.
+    pub uid: Option<u32>,
+}
+
+/// Filters of system calls, seccomp(2).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Seccomp {
+    /// How it filters.
+    pub mode: Option<SeccompMode>,
+    /// How many filters there are; since Linux 5.9.
+    pub filters: Option<u32>,
+}
+
+/// How system calls are filtered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SeccompMode {
+    /// Not at all.
+    Off,
+    /// Four calls are allowed.
+    Strict,
+    /// By programs.
+    Filter,
+    /// In a way that a later version knows.
+    #[serde(other)]
+    Unknown,
+}
+
+impl SeccompMode {
+    fn of(number: u32) -> Option<SeccompMode> {
+        [SeccompMode::Off, SeccompMode::Strict, SeccompMode::Filter].get(number as usize).copied()
+    }
+}
+
+/// A process that traces another.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Tracer {
+    /// Its number.
+    pub pid: u32,
+    /// Its name; null where it cannot be read.
+    pub name: Option<String>,
+}
+
+/// What is known of auditing.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Audit {
+    /// Whether it is switched on.
+    pub enabled: Option<bool>,
+    /// The user who logged in; null where nobody did, or it is not known.
+    pub login: Option<u32>,
+}
+
+/// A namespace.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Namespace {
+    /// Its number.
+    pub id: u64,
+    /// Whether it is the one that the machine was booted with.
+    pub is_initial: bool,
+}
+
+/// Namespaces, and the numbers of the first of each: include/linux/proc_ns.h.
+const NAMESPACES: [(&str, u64); 3] = [("pid", 0xEFFF_FFFC), ("time", 0xEFFF_FFFA), ("user", 0xEFFF_FFFD)];
+
+/// The login of whom nobody logged in.
+const NOBODY: u32 = u32::MAX;
 
 impl Carried {
     /// Of this process.
     pub fn here() -> Carried {
-        Carried::default()
+        let mut proc = Proc::at("/proc");
+        let pid = std::process::id();
+        let mut carried = Carried::read(&mut proc, "self", pid).unwrap_or_else(|error| {
+            proc.miss("/proc/self/status", error.to_string());
+            Carried::default()
+        });
+        carried.process = Process { pid, is_own: true, ..carried.process };
+        carried.user_dispatch = known(&mut proc, "user dispatch", dispatch::here());
+        carried.store_bypass = StoreBypass::here().or(carried.store_bypass);
+        carried.landlock = known(&mut proc, "Landlock", landlock::layers());
+        carried.of_everybody(proc)
+    }
+
+    /// Of another process, as far as this one may look.
+    ///
+    /// # Errors
+    /// [`CarriedError`] where there is no such process, or none that makes system calls.
+    pub fn of(pid: u32) -> Result<Carried, CarriedError> {
+        if pid == std::process::id() {
+            return Ok(Carried::here());
+        }
+        let mut proc = Proc::at("/proc");
+        let carried = Carried::read(&mut proc, &pid.to_string(), pid)?;
+        proc.miss_expected("user dispatch", "only a tracer can read it, and a tracer would stop the process");
+        proc.miss_expected("Landlock", "Linux does not tell it of another process");
+        Ok(carried.of_everybody(proc))
+    }
+
+    /// With what the kernel does for all processes alike, and with all that could not be told.
+    fn of_everybody(mut self, mut proc: Proc) -> Carried {
+        self.audit.enabled = known(&mut proc, "audit", audit::enabled());
+        self.programs = programs::seen(&mut proc);
+        self.unseen = proc.into_unseen();
+        self
+    }
+
+    /// What `/proc` has of a process, by the name of its folder.
+    fn read(proc: &mut Proc, folder: &str, pid: u32) -> Result<Carried, CarriedError> {
+        let found = stat(proc, folder, pid)?;
+        let status = required(proc, folder, "status", pid)?;
+        let status = status::status(&status);
+        let seccomp = Seccomp { mode: status.seccomp, filters: status.filters };
+        if seccomp.mode.is_none() {
+            proc.miss("seccomp", format!("/proc/{folder}/status does not say it"));
+        }
+        let tracer = status.tracer.filter(|tracer| *tracer > 0);
+        let tracer = tracer
+            .map(|pid| Tracer { pid, name: proc.text(&format!("{pid}/comm")).map(|found| name(&found)) });
+        let login = proc.text(&format!("{folder}/loginuid")).and_then(|login| login.parse().ok());
+        let personality = proc.text(&format!("{folder}/personality"));
+        Ok(Carried {
+            process: Process { pid, name: found.name, is_own: false, uid: status.uid },
+            seccomp,
+            store_bypass: status.store_bypass,
+            indirect_branch: status.indirect_branch,
+            tracer,
+            no_new_privs: status.no_new_privs,
+            user_dispatch: None,
+            audit: Audit { enabled: None, login: login.filter(|login| *login != NOBODY) },
+            programs: None,
+            landlock: None,
+            namespaces: namespaces(proc, folder),
+            personality: personality.and_then(|text| u32::from_str_radix(&text, 16).ok()),
+            unseen: Vec::new(),
+        })
     }
 }
+
+/// What is known, or a note of why it is not.
+fn known<T>(proc: &mut Proc, what: &str, answer: Result<T, String>) -> Option<T> {
+    answer.inspect_err(|why| proc.miss_expected(what, why.clone())).ok()
+}
+
+/// A file that everybody may read while there is such a process.
+fn required(proc: &Proc, folder: &str, file: &'static str, pid: u32) -> Result<String, CarriedError> {
+    proc.read(&format!("{folder}/{file}")).map_err(|error| {
+        match error.raw_os_error().map(nix::errno::Errno::from_raw) {
+            Some(nix::errno::Errno::ESRCH) => CarriedError::NoSuchProcess(pid),
+            _ if error.kind() == io::ErrorKind::NotFound => CarriedError::NoSuchProcess(pid),
+            _ => CarriedError::NotReadable { pid, file, why: reason(&error) },
+        }
+    })
+}
+
+/// Whether there is such a process, and one that makes system calls.
+fn stat(proc: &Proc, folder: &str, pid: u32) -> Result<status::Stat, CarriedError> {
+    let text = required(proc, folder, "stat", pid)?;
+    let why = || "it is not as Linux writes it".to_owned();
+    let found =
+        status::stat(&text).ok_or_else(|| CarriedError::NotReadable { pid, file: "stat", why: why() })?;
+    match found {
+        status::Stat { name, is_kernel_thread: true, .. } => Err(CarriedError::KernelThread { pid, name }),
+        status::Stat { name, state: 'Z' | 'X', .. } => Err(CarriedError::Ended { pid, name }),
+        found => Ok(found),
+    }
+}
+
+fn namespaces(proc: &mut Proc, folder: &str) -> BTreeMap<String, Namespace> {
+    let of = |(kind, initial): (&str, u64)| {
+        let target = proc.link(&format!("{folder}/ns/{kind}"))?;
+        let id = target.strip_prefix(kind)?.strip_prefix(":[")?.strip_suffix(']')?.parse().ok()?;
+        Some((kind.to_owned(), Namespace { id, is_initial: id == initial }))
+    };
+    NAMESPACES.into_iter().filter_map(of).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -17,10 +17,13 @@ mod runtimes;
 pub(crate) mod testing;
 
 pub use check::Check;
+pub use protections::{
+    Doing, Lies, PROTECTED_FAULTS, ProtectedFault, Protection, Stands, priced_settings, protections,
+};
 
 use crate::facts::Facts;
 use document::{Checkup, Diagnosis, Finding};
-use table::special::{BARE_SYSCALL, GETPPID, RowName};
+use table::special::RowName;
 use table::{Entry, Kernel, Operation, Table};
 
 /// A checkup, and the table that its rows are from.
@@ -43,35 +46,34 @@ pub fn diagnoses(checkup: &Checkup, table: &Table) -> Vec<Diagnosis> {
     diagnoses
 }
 
-/// What is carried, and how much of that a command put there.
-fn carried_and_added(facts: &CheckupFacts) -> Vec<Finding> {
-    [behind::findings(facts), carried::findings(facts)].concat()
-}
-
 /// The rows that these checks need, in the table's order.
 pub fn rows<'t>(checks: &[Check], table: &'t Table) -> Vec<(&'t Entry, &'t Operation)> {
-    let is_one = |names: &[RowName], row: (&Entry, &Operation)| {
-        names.iter().any(|name| name.is(&row.0.name, &row.1.name))
-    };
-    let clocks = if checks.contains(&Check::Clocks) { clocks::rows(table) } else { Vec::new() };
-    let are_clocks = |row: (&Entry, &Operation)| {
-        clocks.iter().any(|(entry, operation)| (entry.id, operation.id) == (row.0.id, row.1.id))
-    };
-    let is_wanted = |row: &(&'t Entry, &'t Operation)| {
-        let of = |check: &Check| {
-            *check == Check::Entries
-                && entries::ROWS
-                    .iter()
-                    .chain([&entries::CLOCK_BY_INT80])
-                    .any(|name| name.is(&row.0.name, &row.1.name))
-        };
-        is_one(&PLAINEST, *row) || checks.iter().any(of) || are_clocks(*row)
+    let wanted: Vec<(String, String)> = checks.iter().flat_map(|check| names(*check, table)).collect();
+    let is_wanted = |(entry, operation): &(&Entry, &Operation)| {
+        wanted.iter().any(|(one, other)| *one == entry.name && *other == operation.name)
     };
     table.rows(Kernel::Linux).filter(is_wanted).collect()
 }
 
-/// What a call costs by itself.
-const PLAINEST: [RowName; 2] = [BARE_SYSCALL, GETPPID];
+/// Those of one check, entry and operation. What a call costs by itself is asked for by all.
+fn names(check: Check, table: &Table) -> Vec<(String, String)> {
+    let named = |name: &RowName| (name.entry.to_owned(), name.operation.to_owned());
+    let own: Vec<(String, String)> = match check {
+        Check::Clocks => {
+            let rows = clocks::rows(table).into_iter();
+            rows.map(|(entry, operation)| (entry.name.clone(), operation.name.clone())).collect()
+        }
+        Check::Entries => entries::ROWS.iter().chain([&entries::CLOCK_BY_INT80]).map(named).collect(),
+        Check::Runtimes => runtimes::rows(table),
+        Check::Carried | Check::ClockHealth | Check::Protections | Check::Measurement => Vec::new(),
+    };
+    own.into_iter().chain(carried::ROWS.iter().map(named)).collect()
+}
+
+/// What is carried, and how much of that a command put there.
+fn carried_and_added(facts: &CheckupFacts) -> Vec<Finding> {
+    [behind::findings(facts), carried::findings(facts)].concat()
+}
 
 fn findings_of(check: Check) -> fn(&CheckupFacts) -> Vec<Finding> {
     match check {
@@ -84,3 +86,10 @@ fn findings_of(check: Check) -> fn(&CheckupFacts) -> Vec<Finding> {
         Check::Measurement => measurement::findings,
     }
 }
+
+/// Findings that no run alone has, of each check that makes some.
+#[cfg(test)]
+pub(crate) const OF_CHECKUPS: [&[crate::Id]; 3] = [&carried::IDS, &runtimes::IDS, &protections::IDS];
+
+#[cfg(test)]
+mod tests;

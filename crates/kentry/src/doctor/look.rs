@@ -3,10 +3,11 @@
 use crate::doctor::args::{DOCTOR_BUDGET, DoctorArgs};
 use crate::doctor::behind;
 use crate::error::Error;
+use crate::prices::{self, LabRuns};
 use crate::this_machine::{drawn_seed, measure_host};
 use document::{Checkup, Document};
 use examine::{Carried, ClockHealth, Runtimes};
-use findings::doctor::{Check, diagnoses, rows};
+use findings::doctor::{Check, diagnoses, priced_settings, rows};
 use measure::HostPlan;
 use places::host::Interrupt;
 use std::sync::atomic::Ordering;
@@ -37,7 +38,12 @@ fn here(args: &DoctorArgs, interrupt: &Interrupt) -> Result<Checkup, Error> {
     let is_asked = |check: Check| checks.contains(&check);
     let mut checkup = Checkup::of(measured(args, &checks, interrupt)?);
     if is_asked(Check::Carried) {
-        checkup.carried = Some(Carried::here());
+        let carried = args.pid.map_or_else(|| Ok(Carried::here()), Carried::of);
+        checkup.carried = Some(carried.map_err(|why| Error::Environment(why.to_string()))?);
+    }
+    if is_asked(Check::Protections) {
+        let settings = priced_settings(&checkup.run.environment);
+        checkup.prices = prices::of(Table::get(), &settings, &LabRuns::default());
     }
     if is_asked(Check::Runtimes) {
         checkup.runtimes = Some(Runtimes::here());

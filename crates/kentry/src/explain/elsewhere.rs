@@ -1,7 +1,9 @@
 //! Faults of the processor that Linux names in /sys/devices/system/cpu/vulnerabilities, and whose remedies no entry of a program executes: the
 //! lab has no switch for them.
 
-use table::is_same_name;
+use super::fault;
+use crate::prices::LabRuns;
+use table::{Table, is_same_name};
 
 /// A fault, and where its remedy is.
 #[derive(Debug, PartialEq, Eq)]
@@ -51,14 +53,15 @@ pub fn of(word: &str) -> Option<&'static Elsewhere> {
     ALL.iter().find(|fault| fault.names.iter().any(|name| is_same_name(name, word)))
 }
 
-/// Its names and its text, in Markdown.
-pub fn explain(fault: &Elsewhere) -> String {
-    let Elsewhere { names, text } = fault;
+/// Its names, what it opens with if the kernel does something about it, and its text, in Markdown.
+pub fn explain(table: &Table, elsewhere: &Elsewhere, runs: &LabRuns) -> String {
+    let Elsewhere { names, text } = elsewhere;
     let first = names.first().copied().unwrap_or_default();
     let others = names.get(1..).filter(|others| !others.is_empty());
     let also = others.map(|others| format!("Also called: {}.\n\n", others.join(", "))).unwrap_or_default();
+    let opening = fault::of(first).map(|known| fault::opening(table, known, runs) + "\n").unwrap_or_default();
     format!(
-        "# {first}, a fault of the processor\n\n{also}{text}\n\nNo switch of the lab is about it. Linux says in \
+        "# {first}, a fault of the processor\n\n{opening}{also}{text}\n\nNo switch of the lab is about it. Linux says in \
          `/sys/devices/system/cpu/vulnerabilities/{first}` what it does here.\n"
     )
 }
@@ -81,7 +84,8 @@ mod tests {
         for name in ALL.iter().flat_map(|fault| fault.names) {
             assert!(Table::get().known_as(name).is_none(), "{name}");
         }
-        let text = explain(of("gather-data-sampling").unwrap());
+        let none = LabRuns::of(Vec::new());
+        let text = explain(Table::get(), of("gather-data-sampling").unwrap(), &none);
         assert!(text.contains("Downfall") && text.contains("vulnerabilities/gather_data_sampling"), "{text}");
     }
 }

@@ -2,24 +2,23 @@
 
 mod anatomy;
 pub mod elsewhere;
+mod fault;
 mod finding;
 mod like_here;
 mod opening;
 mod operation;
 mod parameter;
 mod part;
-mod price;
 mod run;
 mod section;
-mod sequence;
 mod subject;
 mod switch;
 
-pub use price::LabRuns;
 pub use run::run;
 
 use crate::error::Error;
 use crate::options::output::Color;
+use crate::prices::LabRuns;
 use clap::{Args, ValueHint};
 use document::{Document, Outcome, Row};
 use std::path::PathBuf;
@@ -109,7 +108,7 @@ impl<'a> Explained<'a> {
             Subject::Parameter(known) => parameter::explain(known),
             Subject::Part(part) => part::explain(*part),
             Subject::Timer => part::explain_timer(),
-            Subject::Elsewhere(fault) => elsewhere::explain(fault),
+            Subject::Elsewhere(fault) => elsewhere::explain(table, fault, runs),
             Subject::Finding(id) => finding::explain(*id),
         };
         let texts: Vec<String> = self.meaning.subjects.iter().map(text).collect();

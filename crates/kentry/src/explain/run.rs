@@ -2,11 +2,12 @@
 
 use crate::error::Error;
 use crate::exit::UNFINISHED;
-use crate::explain::{ExplainArgs, LabRuns};
+use crate::explain::ExplainArgs;
 use crate::messages::note;
 use crate::options::output::width;
 use crate::os::{locale, pager};
 use crate::output::{Target, print};
+use crate::prices::LabRuns;
 use crate::this_machine::ThisMachine;
 use report::{Selection, Style};
 use std::process::ExitCode;

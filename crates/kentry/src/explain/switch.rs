@@ -2,8 +2,8 @@
 //! built into the command.
 
 use super::opening::Opening;
-use super::price::{self, LabRuns};
-use super::{capitalized, section, sequence};
+use super::{capitalized, fault, section};
+use crate::prices::{self, LabRuns, sequence};
 use table::{Group, Origin, Profile, Setting, Switch, Table};
 
 /// What kernels do around their entries, and why.
@@ -39,7 +39,7 @@ fn steps(table: &Table, switch: &Switch) -> Vec<Setting> {
 pub fn opening(table: &Table, switch: &Switch, runs: &LabRuns) -> String {
     match own(&format!("## {}", switch.name)) {
         Some((opening, _)) if switch.is_step() => {
-            format!("{}{}\n", opening.text(), price::line(table, &steps(table, switch), runs))
+            format!("{}{}\n", opening.text(), prices::line(table, &steps(table, switch), runs))
         }
         _ => String::new(),
     }
@@ -71,7 +71,8 @@ pub fn explain_known(table: &Table, name: &str, switches: &[&Switch], runs: &Lab
     let lines: String = switches.iter().map(line).collect();
     let opening = |switch: &&Switch| format!("\n## {}\n\n{}", switch.name, opening(table, switch, runs));
     let openings: Vec<String> = switches.iter().map(opening).map(|text| text.trim_end().to_owned()).collect();
-    format!("# {name}\n\nThese switches of the lab are about it:\n\n{lines}{}\n", openings.join("\n"))
+    let own = fault::of(name).map(|known| fault::opening(table, known, runs) + "\n").unwrap_or_default();
+    format!("# {name}\n\n{own}These switches of the lab are about it:\n\n{lines}{}\n", openings.join("\n"))
 }
 
 /// What a switch decides and how it is set, its values and their requirements, and the profiles that have it.
@@ -112,7 +113,7 @@ pub fn explain_setting(table: &Table, setting: &Setting, runs: &LabRuns) -> Stri
     };
     let heading = if of_value.is_some() { setting.to_string() } else { setting.name.clone() };
     let (opening, text) = of_value.unwrap_or((Opening::default(), whole));
-    let price = price::line(table, std::slice::from_ref(setting), runs);
+    let price = prices::line(table, std::slice::from_ref(setting), runs);
     let opening = opening.or(&inherited).text();
     format!("# {heading}\n\n{opening}{price}\n{}\n{}", text.trim_end(), sequence::text(table, setting))
 }
