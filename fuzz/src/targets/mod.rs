@@ -1,6 +1,7 @@
 //! What is fuzzed: a file for each target, which says what it takes and what must hold of it, and a line of [`TARGETS`].
 
 mod anatomy;
+mod calls;
 pub mod document;
 mod frames;
 mod guest;
@@ -22,7 +23,7 @@ pub struct Target {
 }
 
 /// All of them.
-pub const TARGETS: [Target; 9] = [
+pub const TARGETS: [Target; 10] = [
     Target { name: "records", run: records::run },
     Target { name: "record_stream", run: |bytes| made(bytes, record_stream::run) },
     Target { name: "lab_stream", run: lab_stream::run },
@@ -30,6 +31,7 @@ pub const TARGETS: [Target; 9] = [
     Target { name: "frames", run: frames::run },
     Target { name: "document", run: |bytes| made(bytes, document::run) },
     Target { name: "anatomy", run: anatomy::run },
+    Target { name: "calls", run: calls::run },
     Target { name: "kernel", run: kernel::run },
     Target { name: "table", run: |bytes| made(bytes, table::run) },
 ];
