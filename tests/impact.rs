@@ -66,7 +66,7 @@ fn count(document: &Value, name: &str, numbers: &str) -> u64 {
 
 /// What counts on this machine: the filter everywhere that tests can run.
 fn methods() -> Vec<&'static str> {
-    match observe::Permission::check() {
+    match observe::permitted() {
         Ok(()) => vec!["tracepoint", "filter"],
         Err(why) => {
             skipped(format!("the tracepoint: {why}"));
@@ -235,7 +235,7 @@ fn what_cannot_be_watched_is_one_sentence() {
     std::thread::sleep(Duration::from_millis(200));
     refused(&["--pid", &ended.id().to_string()], 3, "has ended");
     ended.wait().unwrap();
-    if observe::Permission::check().is_ok() {
+    if observe::permitted().is_ok() {
         let mut idle = Command::new("sleep").arg("60").spawn().unwrap();
         std::thread::sleep(Duration::from_millis(200));
         refused(&["--pid", &idle.id().to_string(), "--seconds", "0.1"], 3, "made no system call");
@@ -246,7 +246,7 @@ fn what_cannot_be_watched_is_one_sentence() {
 
 #[test]
 fn a_process_that_runs_already_is_counted_with_its_new_threads() {
-    if let Err(why) = observe::Permission::check() {
+    if let Err(why) = observe::permitted() {
         return skipped(why);
     }
     let folder = tempfile::tempdir().unwrap();
@@ -266,6 +266,76 @@ fn a_process_that_runs_already_is_counted_with_its_new_threads() {
         1,
         "children from before are others: {document}"
     );
+}
+
+/// A cgroup of its own, which is removed when this is dropped.
+struct Group(PathBuf);
+
+impl Group {
+    fn make() -> Option<Group> {
+        let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
+        let mount = mounts.lines().find(|line| line.contains(" - cgroup2 "))?.split(' ').nth(4)?.to_owned();
+        let folder = Path::new(&mount).join(format!("kentry-test-{}", std::process::id()));
+        std::fs::create_dir(&folder).ok().map(|()| Group(folder))
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        let _ = until(|| std::fs::remove_dir(&self.0).ok());
+    }
+}
+
+#[test]
+fn the_calls_of_a_cgroup_are_those_of_its_processes_alone() {
+    if let Err(why) = observe::permitted() {
+        return skipped(why);
+    }
+    let Some(group) = Group::make() else { return skipped("no cgroup of version 2 can be made here") };
+    let folder = tempfile::tempdir().unwrap();
+    let line = format!(
+        "echo $$ > {}/cgroup.procs && exec {} 1000000000 0 0 100",
+        group.0.display(),
+        calls(folder.path()).display()
+    );
+    let mut inside = Command::new("sh").args(["-c", &line]).spawn().unwrap();
+    let mut outside =
+        Command::new(calls(folder.path())).args(["1000000000", "0", "0", "100"]).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(200));
+    let output =
+        run(&[&["--cgroup", group.0.to_str().unwrap(), "--seconds", "0.3", "--format", "json"][..], &QUICK]
+            .concat());
+    let pid = inside.id();
+    for process in [&mut inside, &mut outside] {
+        process.kill().unwrap();
+        process.wait().unwrap();
+    }
+    let document: Value =
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", said(&output)));
+    let processes = document["processes"].as_array().unwrap();
+    assert!(processes.len() == 1 && processes[0]["pid"] == pid, "{document}");
+    assert!(
+        count(&document, "getppid", "64") > 100 && document["cpu"]["by"] == "cpu.stat of the cgroup",
+        "{document}"
+    );
+}
+
+#[test]
+fn the_machines_calls_are_those_of_all_processes() {
+    if let Err(why) = observe::permitted() {
+        return skipped(why);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mut other = Command::new(calls(folder.path())).args(["1000000000", "0", "0", "100"]).spawn().unwrap();
+    let output = run(&[&["--system", "--seconds", "0.3", "--format", "json"][..], &QUICK].concat());
+    other.kill().unwrap();
+    other.wait().unwrap();
+    if output.status.code() == Some(3) {
+        return skipped(said(&output));
+    }
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let processes = document["processes"].as_array().unwrap();
+    assert!(processes.iter().any(|process| process["pid"] == other.id()), "{document}");
 }
 
 /// This kentry as nobody, where the tests are root's.

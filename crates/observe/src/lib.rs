@@ -22,4 +22,4 @@ pub use counts::{Counts, OfProcess};
 pub use error::Error;
 pub use record::{Record, Registers, records};
 pub use target::{CpuTime, Target};
-pub use watch::{Observed, Permission, Watch};
+pub use watch::{Observed, Watch, permitted};

@@ -85,7 +85,8 @@ pub fn vdso_in(text: &str) -> Option<RangeInclusive<u64>> {
     let line = text.lines().find(|line| line.ends_with("[vdso]"))?;
     let (first, behind) = line.split_ascii_whitespace().next()?.split_once('-')?;
     let address = |text| u64::from_str_radix(text, 16).ok();
-    Some(address(first)?..=address(behind)?.checked_sub(1)?)
+    let range = address(first)?..=address(behind)?.checked_sub(1)?;
+    (!range.is_empty()).then_some(range)
 }
 
 /// The text of a file, as far as it is not endless.
@@ -179,6 +180,8 @@ mod tests {
             }
         }
         assert_eq!(system_stat("cpu  18446744073709551615 1 0 0 0 0 0"), None);
-        assert_eq!(vdso_in("5-0 r-xp 0 00:00 0 [vdso]"), None);
+        for none in ["5-0 r-xp 0 00:00 0 [vdso]", "9-5 r-xp 0 00:00 0 [vdso]", "5-5 [vdso]"] {
+            assert_eq!(vdso_in(none), None, "{none}");
+        }
     }
 }

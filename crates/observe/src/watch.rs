@@ -31,21 +31,14 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// The most CPUs that are asked for.
 const MOST_CPUS: u32 = 8192;
 
-/// What this process lacks to count the calls of others, by the tracepoint; none where it may.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Permission;
-
-impl Permission {
-    /// Whether calls can be counted by the tracepoint, as far as can be told without a target.
-    ///
-    /// # Errors
-    /// What is missing.
-    pub fn check() -> Result<(), Error> {
-        let tracepoint = tracepoint::number()?;
-        let what = What::Calls { tracepoint, wakeup: 0 };
-        let own = Whose::Thread { tid: 0, from_exec: false };
-        Event::open(what, own, None).map(drop).map_err(|errno| refused(errno, "its own calls"))
-    }
+/// Whether this process may count calls by the tracepoint, as far as its own calls tell.
+///
+/// # Errors
+/// What is missing.
+pub fn permitted() -> Result<(), Error> {
+    let what = What::Calls { tracepoint: tracepoint::number()?, wakeup: 0 };
+    let own = Whose::Thread { tid: 0, from_exec: false };
+    Event::open(what, own, None).map(drop).map_err(|errno| refused(errno, "its own calls"))
 }
 
 /// What was counted, and how.

@@ -729,7 +729,8 @@ mod tests {
         ] {
             assert_eq!(refused(|s| s.replacen(from, to, 1)), format!("entries.toml: {why}"));
         }
-        let taken = refused(|s| s.replacen("id = 36\nname", "id = 35\nname", 1));
+        let taken =
+            refused(|s| s.replacen("id = 36\nname = \"div0-i386\"", "id = 35\nname = \"div0-i386\"", 1));
         assert_eq!(taken, "entries.toml: entry div0-i386: id 35 is 0 or taken");
         let unknown = refused(|s| s.replacen("\"minor-fault\"]", "\"major-fault\"]", 1));
         assert_eq!(unknown, "entries.toml: entry page-fault: major-fault is neither an operation nor a set");

@@ -1,6 +1,7 @@
 //! What is fuzzed: a file for each target, which says what it takes and what must hold of it, and a line of [`TARGETS`].
 
 mod anatomy;
+mod calls;
 pub mod document;
 mod frames;
 mod guest;
@@ -31,6 +32,7 @@ pub const TARGETS: [Target; 10] = [
     Target { name: "frames", run: frames::run },
     Target { name: "document", run: |bytes| made(bytes, document::run) },
     Target { name: "anatomy", run: anatomy::run },
+    Target { name: "calls", run: calls::run },
     Target { name: "kernel", run: kernel::run },
     Target { name: "profile", run: profile::run },
     Target { name: "table", run: |bytes| made(bytes, table::run) },
