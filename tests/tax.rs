@@ -320,6 +320,23 @@ fn a_profile_of_ones_own_is_used_and_what_it_forbids_is_told() {
 }
 
 #[test]
+fn a_profile_that_forbids_to_execute_anything_ended_by_a_signal_without_a_word() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("profile.json");
+    std::fs::write(&file, r#"{"defaultAction": "SCMP_ACT_ERRNO"}"#).unwrap();
+    let found = measured(&[
+        "--layer",
+        "seccomp-profile",
+        "--seccomp-profile",
+        file.to_str().unwrap(),
+        "--budget",
+        "0.5",
+    ]);
+    let why = found["layers"][0]["missing"].as_str().unwrap();
+    assert!(why.starts_with("the profile forbids what any program needs"), "{why}");
+}
+
+#[test]
 fn an_ordinary_user_is_told_which_permission_is_missing() {
     if !nix::unistd::geteuid().is_root() {
         return skipped("this user is an ordinary one");

@@ -9,6 +9,7 @@ use crate::word::Word;
 use crate::{NotHere, child, landlock, raw_tracepoint, speculation, tracepoint};
 use nix::errno::Errno;
 use std::ffi::{CString, OsString};
+use std::io::Write;
 use std::os::unix::ffi::OsStringExt;
 
 /// The subcommand.
@@ -55,8 +56,13 @@ pub fn run() -> ! {
     }
 }
 
+/// A filter may forbid even that.
+fn say(why: &str) {
+    let _ = writeln!(std::io::stderr(), "{why}");
+}
+
 fn fail(code: i32, why: &str) -> ! {
-    eprintln!("{why}");
+    say(why);
     child::leave(code)
 }
 
@@ -91,6 +97,6 @@ fn execute(texts: &[CString]) -> i32 {
     let Some(program) = texts.first() else { return NOT_FOUND };
     // Its environment is this process's.
     let Err(errno) = nix::unistd::execvp(program, texts);
-    eprintln!("{}: {}", program.to_string_lossy().escape_debug(), errno.desc());
+    say(&format!("{}: {}", program.to_string_lossy().escape_debug(), errno.desc()));
     if errno == Errno::ENOENT { NOT_FOUND } else { NOT_EXECUTED }
 }

@@ -6,7 +6,7 @@ use crate::this_machine::{executor, here};
 use attribution::tax::{Base, CONFIDENCE, LayerCost, OperationCost, ProfileUsed, SCHEMA, Tax, added};
 use document::{Document, Row};
 use layers::under::words;
-use layers::{NOTHING, Word};
+use layers::{Kind, NOTHING, Word};
 use measure::arms::{Arm, Arms, NEEDED, Setup};
 use measure::{HostPlan, Probes};
 use places::host::{Executor, Files, Interrupt, Limits, Priority, Under, Wrapper};
@@ -132,10 +132,24 @@ fn try_out(place: &Place, word: &Word, cpu: usize) -> Result<(), String> {
         Ok(_) => Ok(()),
         Err(failure) => {
             let said = ready.executor.said().lines().map(str::trim).rfind(|line| !line.is_empty());
-            let why = said.map_or_else(|| failure.to_string(), str::to_string);
+            let why = match said {
+                Some(said) => said.to_string(),
+                None if word.layer.kind == Kind::Profile => {
+                    format!(
+                        "the profile forbids what any program needs, such as execve, write or exit_group: {}",
+                        plainly(&failure.to_string())
+                    )
+                }
+                None => plainly(&failure.to_string()),
+            };
             Err(report::plain(&why.chars().take(SAID).collect::<String>()))
         }
     }
+}
+
+/// What is said of the program that a layer is put on by, which is called by its link in /proc, is said of kentry.
+fn plainly(text: &str) -> String {
+    text.strip_prefix("exe ").map_or_else(|| text.to_string(), |rest| format!("kentry, as the probe, {rest}"))
 }
 
 /// Measures some layers, the base, and the base once more.
