@@ -329,6 +329,7 @@ fn jumps_and_stalls_are_told_from_preemption() {
         seen[2] += u32::from(stalled.jumps.count + stalled.stalls.count > 0);
     }
     // What happens while the thread has no CPU is hidden, if it is shorter than that.
+    println!("{seen:?} of 600 jumps of 30 µs, 600 of 3 ms, and 300 stalls of 200 µs were told");
     assert!(seen[0] > 400 && seen[1] > 500 && seen[2] > 250, "{seen:?} of 600, 600 and 300");
 }
 

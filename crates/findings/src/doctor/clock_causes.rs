@@ -51,14 +51,11 @@ fn of_libc(facts: &CheckupFacts) -> Cause {
         None => libc.name.clone(),
     });
     let name = name.unwrap_or_else(|| "the C library".to_owned());
-    let remedy = match libc.map(|libc| libc.name.as_str()) {
-        Some("glibc") => "Use glibc 2.31 or newer, whose static programs ask the vDSO, too".to_owned(),
-        Some("musl") => "Use musl 1.2.4 or newer".to_owned(),
-        _ => "Use a C library that asks the vDSO".to_owned(),
-    };
     Cause {
         cause: format!("The vDSO serves these clocks, and {name} does not ask it for them."),
-        remedy: format!("{remedy}; or call the vDSO's own function, which AT_SYSINFO_EHDR leads to."),
+        remedy: "Let the program call the vDSO's own function, to which AT_SYSINFO_EHDR leads, or run it with a C library that does: \
+                 `kentry doctor --check clocks` in its container tells which one does."
+            .to_owned(),
         confidence: Confidence::Inferred,
     }
 }
