@@ -42,7 +42,8 @@ pub(super) fn plain() -> Checkup {
         .cost("syscall-x86_64", "getrandom", 1200.0)
         .served("libc", "getcpu", 90.0, Path::User)
         .served("vdso-x86_64", "getcpu", 80.0, Path::User)
-        .cost("syscall-x86_64", "getcpu", 320.0);
+        .cost("syscall-x86_64", "getcpu", 320.0)
+        .cost("rseq", "none", 7.0);
     let mut checkup = Checkup::of(maker.document);
     let carried = r#"{"process": {"pid": 7, "name": "kentry", "is_own": true}, "seccomp": {"mode": "off", "filters": 0},
         "store_bypass": "thread-allowed", "indirect_branch": "thread-allowed", "user_dispatch": false, "programs": [], "landlock": 0}"#;
