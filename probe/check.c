@@ -351,7 +351,7 @@ static void check_rdrand(const struct request *request)
 }
 
 /*
- * rdtsc must lie between two readings of the counter, rdpid give the CPU, cpuid a highest leaf, rdrand another number each time. A call
+ * rdtsc must lie between two readings of the counter, rdpid and rseq give the CPU, cpuid a highest leaf, rdrand another number each time. A call
  * must return.
  */
 static void check_instruction(const struct request *request)
@@ -370,6 +370,9 @@ static void check_instruction(const struct request *request)
 		break;
 	case ENTRY_RDPID:
 		check_cpu(request, low & 0xfff); /* above: the node (arch/x86/include/asm/segment.h) */
+		break;
+	case ENTRY_RSEQ:
+		check_cpu(request, low);
 		break;
 	case ENTRY_CPUID:
 		if (!low || !registers_after[0][REGISTER_RBX])

@@ -262,6 +262,9 @@ unsigned long perf_page_prepare(void);
 unsigned long time_page_prepare(const struct operation *operation, int from_devmem);
 const uint8_t *devmem_time_page(void);
 
+/* rseq.c (64 bit only): the area is registered, or the entry closed */
+void rseq_prepare(void);
+
 static inline uint64_t tsc(void)
 {
 	uint32_t low, high;

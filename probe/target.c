@@ -217,6 +217,9 @@ void target_prepare(const struct request *request)
 	case ENTRY_PAGE_FAULT:
 		prepare_page_fault(operation);
 		break;
+	case ENTRY_RSEQ:
+		rseq_prepare();
+		break;
 	case ENTRY_MAPPED_TIME_PERF:
 		invocations[0].target = perf_page_prepare();
 		break;

@@ -65,6 +65,7 @@ fn is_entry(entry: &Entry, instruction: &Instruction) -> bool {
         "rdtsc" => instruction.mnemonic() == Mnemonic::Rdtsc,
         "rdtscp" => instruction.mnemonic() == Mnemonic::Rdtscp,
         "rdpid" => instruction.mnemonic() == Mnemonic::Rdpid,
+        "rseq" => instruction.code() == Code::Mov_r32_rm32 && instruction.memory_displ_size() == 8,
         "rdrand" => instruction.mnemonic() == Mnemonic::Rdrand,
         "cpuid" => instruction.mnemonic() == Mnemonic::Cpuid,
         _ => matches!(entry.kind, Kind::Function | Kind::Memory) && call,

@@ -38,6 +38,7 @@ fn where_nobody_knows_parent_and_cpu_the_probe_asks_the_kernel_itself() {
         ("vdso-x86_64", "getcpu"),
         ("int80-i386", "getcpu"),
         ("rdpid", "none"),
+        ("rseq", "none"),
     ] {
         let unknown = |request: &mut Request| {
             (request.parent, request.cpu) = (abi::REQUEST_ASK, abi::REQUEST_ASK);

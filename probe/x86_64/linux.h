@@ -26,6 +26,7 @@
 #define NR_PERF_EVENT_OPEN 298
 #define NR_PIPE2	   293
 #define NR_GETCPU	   309
+#define NR_RSEQ		   334
 
 /* Of operations that Linux alone serves. */
 #define NR_DUP	  32

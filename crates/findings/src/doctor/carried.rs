@@ -161,7 +161,7 @@ fn filters(facts: &CheckupFacts, carried: &Carried, who: &str) -> Option<Finding
              executed at each."
                 .into(),
         ),
-        next: Some("kentry tax --layer seccomp".into()),
+        next: Some("kentry tax --layer seccomp-1 --layer seccomp-1-arguments".into()),
         figures: least.map(figure).into_iter().collect(),
         ..Id::Filters.finding(Level::Note, verdict)
     })
@@ -185,7 +185,7 @@ fn user_dispatch(_: &CheckupFacts, carried: &Carried, who: &str) -> Option<Findi
     );
     Some(Finding {
         cause: Some("prctl (PR_SET_SYSCALL_USER_DISPATCH), as Wine does for programs of Windows.".into()),
-        next: Some("kentry tax --layer dispatch".into()),
+        next: Some("kentry tax --layer user-dispatch".into()),
         ..Id::UserDispatch.finding(Level::Note, verdict)
     })
 }

@@ -16,6 +16,9 @@ pub(crate) const IDS: [Id; 2] = [Id::Rseq, Id::Getcpu];
 
 const GETRANDOM: &str = "getrandom";
 const GETCPU: &str = "getcpu";
+/// The row of a load from the area of rseq.
+const RSEQ: &str = "rseq";
+const NONE: &str = "none";
 
 /// The first versions whose getrandom is the vDSO's: of Linux on x86-64, and of glibc.
 const RANDOM_IN_LINUX: Version = (6, 11);
@@ -23,7 +26,7 @@ const RANDOM_IN_GLIBC: Version = (2, 41);
 /// The first version of glibc that registers rseq.
 const RSEQ_IN_GLIBC: Version = (2, 35);
 
-/// The rows that tell: each function through the C library and the vDSO, and random bytes and the CPU's number by a call.
+/// The rows that tell: each function through the C library and the vDSO, random bytes and the CPU's number by a call, and that by a load.
 pub(super) fn rows(table: &Table) -> Vec<(String, String)> {
     let functions = table.entry(LIBC).map(|libc| libc.operations.clone()).unwrap_or_default();
     let serves = |entry: &str, operation: &str| {
@@ -31,7 +34,8 @@ pub(super) fn rows(table: &Table) -> Vec<(String, String)> {
     };
     let both = functions.iter().filter(|function| serves(VDSO, function));
     let pairs = both.flat_map(|function| [LIBC, VDSO].map(|entry| (entry.to_owned(), function.clone())));
-    pairs.chain([GETRANDOM, GETCPU].map(|call| (SYSCALL.to_owned(), call.to_owned()))).collect()
+    let others = [(SYSCALL, GETRANDOM), (SYSCALL, GETCPU), (RSEQ, NONE)];
+    pairs.chain(others.map(|(entry, operation)| (entry.to_owned(), operation.to_owned()))).collect()
 }
 
 pub(crate) fn findings(facts: &CheckupFacts) -> Vec<Finding> {
@@ -144,10 +148,15 @@ fn remedy(facts: &CheckupFacts, missed: &[String]) -> String {
 
 /// What it costs to learn the number of the CPU, by each way that was measured.
 fn getcpu(facts: &CheckupFacts) -> Option<Finding> {
-    let ways =
-        [(VDSO, "vdso", "the vDSO"), (LIBC, "libc", "the C library"), (SYSCALL, "call", "a system call")];
+    let ways = [
+        (RSEQ, "rseq", "a load from an rseq area"),
+        (VDSO, "vdso", "the vDSO"),
+        (LIBC, "libc", "the C library"),
+        (SYSCALL, "call", "a system call"),
+    ];
     let measured = ways.iter().filter_map(|(entry, by, words)| {
-        let row = facts.run.timed(entry, GETCPU)?;
+        let operation = if *entry == RSEQ { NONE } else { GETCPU };
+        let row = facts.run.timed(entry, operation)?;
         Some((*by, format!("{} by {words}", price(row)?), nanoseconds(row)))
     });
     let measured: Vec<(&str, String, Option<f64>)> = measured.collect();
@@ -160,12 +169,8 @@ fn getcpu(facts: &CheckupFacts) -> Option<Finding> {
         Some(Figure { name: "getcpu".into(), labels, unit: Unit::Seconds, value: (*ns)? / 1e9 })
     };
     let verdict = format!("The number of the CPU costs {}.", list(&prices));
-    let registered = facts.checkup.runtimes.as_ref().and_then(|runtimes| runtimes.rseq.in_program.as_ref());
-    let rseq = registered.filter(|program| program.registered);
     Some(Finding {
-        remedy: rseq.map(|_| {
-            "A program whose threads have an rseq area reads it from there (cpu_id, at __rseq_offset), without a call.".to_owned()
-        }),
+        next: Some("kentry explain rseq".into()),
         figures: measured.iter().filter_map(figure).collect(),
         ..Id::Getcpu.finding(Level::Ok, verdict)
     })

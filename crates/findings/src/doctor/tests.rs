@@ -42,7 +42,8 @@ pub(super) fn plain() -> Checkup {
         .cost("syscall-x86_64", "getrandom", 1200.0)
         .served("libc", "getcpu", 90.0, Path::User)
         .served("vdso-x86_64", "getcpu", 80.0, Path::User)
-        .cost("syscall-x86_64", "getcpu", 320.0);
+        .cost("syscall-x86_64", "getcpu", 320.0)
+        .cost("rseq", "none", 7.0);
     let mut checkup = Checkup::of(maker.document);
     let carried = r#"{"process": {"pid": 7, "name": "kentry", "is_own": true}, "seccomp": {"mode": "off", "filters": 0},
         "store_bypass": "thread-allowed", "indirect_branch": "thread-allowed", "user_dispatch": false, "programs": [], "landlock": 0}"#;
@@ -216,6 +217,8 @@ fn what_is_said_is_sentences_and_each_finding_of_these_checks_can_appear() {
             assert!(words.ends_with('.') && words.trim() == words && !words.contains(".."), "{words:?}");
         }
         assert!(finding.next.as_ref().is_none_or(|next| next.starts_with("kentry ")), "{finding:?}");
+        let layers = finding.next.iter().flat_map(|next| next.split(" --layer ").skip(1));
+        assert!(layers.clone().all(|layer| layers::Layer::named(layer).is_some()), "{:?}", finding.next);
         let is_name = |name: &str| name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
         assert!(finding.figures.iter().all(|figure| is_name(&figure.name)), "{finding:?}");
     }

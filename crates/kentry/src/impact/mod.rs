@@ -236,7 +236,7 @@ fn priced(counted: Counted, args: &ImpactArgs, interrupt: &Interrupt) -> Result<
     let costs = Costs { plain: &plain, counted: with_counting.as_ref() };
     let cycle = costs.ns_of_a_cycle();
     let layers = counted.carried.as_ref().map(price::layers).unwrap_or_default();
-    let layers = layers.iter().map(price::of);
+    let layers = price::of_layers(&layers, &args.time, cycle, interrupt).into_iter();
     let protections = price::protections(&plain.environment, table, &runs_of_lab(), cycle);
     let parts: Vec<Part> = layers.chain(protections).collect();
     let seen = Seen {

@@ -1,10 +1,20 @@
 //! What makes calls dearer, by name, and what that costs as far as it was measured.
 
+use crate::options::time::TimeArgs;
+use crate::tax;
+use crate::tax::arms::Asked;
+use crate::this_machine::drawn_seed;
+use ::layers::Word;
 use attribution::bill::{Price, Unit};
 use attribution::impact::{Interval, Part, PartKind};
+use attribution::tax::{Tax, Verdict};
 use document::Document;
 use environment::Environment;
+use measure::HostPlan;
 use observe::proc::Carried;
+use places::host::Interrupt;
+use std::time::Duration;
+use table::special::GETPPID;
 use table::{Setting, Table};
 
 /// Something that a process carries.
@@ -18,11 +28,73 @@ pub enum Layer {
     Tracer(u32),
 }
 
-/// What a layer adds to a call on this machine, in nanoseconds, and where that comes from; none as long as nobody measured it.
-///
-/// Whoever measures layers adds their prices here: everything else follows.
-pub fn of_layer(_layer: &Layer) -> Option<(Interval, String)> {
-    None
+impl Layer {
+    /// The layer of `kentry tax` that tells what it costs at least.
+    fn measured_by(self) -> &'static str {
+        match self {
+            Layer::Filters(_) => "seccomp-1",
+            Layer::Ssbd => "ssbd",
+            Layer::Tracer(_) => "ptrace",
+        }
+    }
+
+    /// How far that speaks of the layer that the process carries.
+    fn caveat(self) -> &'static str {
+        match self {
+            Layer::Filters(_) => {
+                "what a filter of one rule costs that the kernel answers by number; one that looks at arguments, or several, cost more"
+            }
+            Layer::Ssbd => "what SSBD adds to a call; what it adds between calls is not in it",
+            Layer::Tracer(_) => {
+                "what a tracer costs that stops every call, as strace does, and prints nothing"
+            }
+        }
+    }
+
+    fn what(self) -> String {
+        match self {
+            Layer::Filters(Some(1)) => "a seccomp filter".to_owned(),
+            Layer::Filters(Some(count)) => format!("{count} seccomp filters"),
+            Layer::Filters(None) => "seccomp".to_owned(),
+            Layer::Ssbd => "loads that wait for earlier stores (SSBD)".to_owned(),
+            Layer::Tracer(pid) => format!("a tracer (process {pid})"),
+        }
+    }
+}
+
+/// The time for layers, in seconds, of all of them together.
+const LAYERS_BUDGET: u32 = 3;
+
+/// A line of each layer, with what `kentry tax` measures of it here and now. It comes on top of the share, which is measured without it.
+pub fn of_layers(layers: &[Layer], time: &TimeArgs, cycle: Option<f64>, interrupt: &Interrupt) -> Vec<Part> {
+    let tax = if layers.is_empty() { None } else { measured(layers, time, interrupt) };
+    layers.iter().map(|layer| of_layer(*layer, tax.as_ref(), cycle)).collect()
+}
+
+fn measured(layers: &[Layer], time: &TimeArgs, interrupt: &Interrupt) -> Option<Tax> {
+    let table = Table::get();
+    let row = table.entry(GETPPID.entry).zip(table.operation(GETPPID.operation))?;
+    let word =
+        |layer: &Layer| Some(Word { layer: *::layers::Layer::named(layer.measured_by())?, filter: None });
+    let asked = Asked { words: layers.iter().filter_map(word).collect(), ..Asked::default() };
+    let plan = time.plan(vec![row], LAYERS_BUDGET, drawn_seed());
+    let budget = Duration::from_secs(LAYERS_BUDGET.into());
+    let plan = HostPlan { strict_budget: true, budget, ..plan };
+    tax::arms::measure(&asked, &plan, interrupt, &mut |_| ()).ok()
+}
+
+fn of_layer(layer: Layer, tax: Option<&Tax>, cycle: Option<f64>) -> Part {
+    let name = layer.measured_by();
+    let added = tax.and_then(|tax| tax.added(name, GETPPID.operation));
+    let ns = added.filter(|added| added.verdict == Verdict::Costs).zip(cycle).map(|(added, cycle)| {
+        let [estimate, low, high] = [added.cycles, added.low, added.high].map(|cycles| cycles.0 * cycle);
+        Interval { estimate: Some(estimate), low, high }
+    });
+    let note = match ns {
+        Some(_) => format!("on top of the share; {}", layer.caveat()),
+        None => format!("on top of the share; measured by: kentry tax --layer {name}"),
+    };
+    Part { kind: PartKind::Layer, what: layer.what(), ns, share: None, note }
 }
 
 /// What a process carries.
@@ -32,27 +104,6 @@ pub fn layers(carried: &Carried) -> Vec<Layer> {
     let tracer = (carried.tracer != 0).then_some(Layer::Tracer(carried.tracer));
     filters.into_iter().chain(ssbd).chain(tracer).collect()
 }
-
-/// A line of a layer. It comes on top of the share, which is measured without it.
-pub fn of(layer: &Layer) -> Part {
-    let (what, measure) = match layer {
-        Layer::Filters(Some(1)) => ("a seccomp filter".to_owned(), LIVE),
-        Layer::Filters(Some(count)) => (format!("{count} seccomp filters"), LIVE),
-        Layer::Filters(None) => ("seccomp".to_owned(), LIVE),
-        Layer::Ssbd => ("loads that wait for earlier stores (SSBD)".to_owned(), LIVE),
-        Layer::Tracer(pid) => (
-            format!("a tracer (process {pid})"),
-            "kentry compare --live '' 'strace -f -o /dev/null' -e syscall -o getppid",
-        ),
-    };
-    let (ns, note) = match of_layer(layer) {
-        Some((ns, note)) => (Some(ns), note),
-        None => (None, format!("on top of the share; measured by: {measure}")),
-    };
-    Part { kind: PartKind::Layer, what, ns, share: None, note }
-}
-
-const LIVE: &str = "kentry compare --live '' 'COMMAND THAT ADDS IT' -e syscall -o getppid";
 
 /// What the lab has of the protections that findings name, by their words there.
 const IN_LAB: [(&str, &str, &str); 6] = [
@@ -122,15 +173,23 @@ mod tests {
     }
 
     #[test]
+    fn what_tells_the_price_of_a_layer_is_one_of_the_tax() {
+        for layer in [Layer::Filters(None), Layer::Ssbd, Layer::Tracer(7)] {
+            assert!(::layers::Layer::named(layer.measured_by()).is_some(), "{layer:?}");
+        }
+    }
+
+    #[test]
     fn a_layer_without_a_price_has_none() {
         let carried = Carried { filters: Some(2), has_seccomp: true, has_ssbd: true, tracer: 7 };
-        let parts: Vec<Part> = layers(&carried).iter().map(of).collect();
+        let parts: Vec<Part> =
+            layers(&carried).into_iter().map(|layer| of_layer(layer, None, Some(0.25))).collect();
         let words: Vec<&str> = parts.iter().map(|part| part.what.as_str()).collect();
         assert_eq!(
             words,
             ["2 seccomp filters", "loads that wait for earlier stores (SSBD)", "a tracer (process 7)"]
         );
-        assert!(parts.iter().all(|part| part.ns.is_none() && part.note.contains("kentry compare --live")));
+        assert!(parts.iter().all(|part| part.ns.is_none() && part.note.contains("kentry tax --layer")));
         assert!(layers(&Carried::default()).is_empty());
     }
 }
