@@ -60,7 +60,7 @@ pub enum Confidence {
 /// A verdict. An id never changes its meaning; a reader that does not know an id shows the finding's words.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
-    /// What it is about: `clock-path`, `system-call`, `noise`, ...
+    /// What it is about: `clock-served`, `system-call`, `noise`, ...
     pub id: String,
     /// How much it matters.
     pub level: Level,

@@ -22,8 +22,6 @@ macro_rules! ids {
 }
 
 ids! {
-    /// Whether the clock is read in user space.
-    ClockPath "clock-path";
     /// What a bare system call costs, and what makes it dearer.
     SystemCall "system-call";
     /// The C library against the vDSO.

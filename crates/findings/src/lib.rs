@@ -12,7 +12,6 @@ pub mod doctor;
 mod facts;
 mod id;
 mod lab;
-mod libc;
 mod like_here;
 mod mitigations;
 mod noise;
@@ -43,8 +42,9 @@ pub fn findings(document: &Document, table: &Table) -> Vec<Finding> {
         timing::findings,
         lab::findings,
         clock::findings,
+        served,
         system_call::findings,
-        libc::findings,
+        library,
         random::findings,
         mitigations::findings,
         noise::findings,
@@ -54,8 +54,23 @@ pub fn findings(document: &Document, table: &Table) -> Vec<Finding> {
     findings
 }
 
+/// Who serves clocks, as far as the rows of a run tell.
+fn served(facts: &Facts) -> Vec<Finding> {
+    doctor::clocks::findings(&doctor::CheckupFacts::of_run(*facts))
+}
+
+/// What the C library uses of the vDSO, as far as the rows of a run tell.
+fn library(facts: &Facts) -> Vec<Finding> {
+    let is_one = facts.are_of_one_linux();
+    is_one
+        .then(|| doctor::runtimes::library(&doctor::CheckupFacts::of_run(*facts)))
+        .flatten()
+        .into_iter()
+        .collect()
+}
+
 /// What everybody asks: these come before any note, whatever the answer.
-const ANSWERS: [Id; 2] = [Id::ClockPath, Id::SystemCall];
+const ANSWERS: [Id; 2] = [Id::ClockServed, Id::SystemCall];
 
 /// The order in which findings are shown: warnings, answers, notes, the rest.
 fn rank(finding: &Finding) -> u8 {
@@ -178,6 +193,6 @@ mod tests {
         maker.document.measurement.changes = vec!["tracing appeared".into()];
         maker.document.environment.mitigations = [("mds".to_owned(), "Not affected".to_owned())].into();
         let ids: Vec<String> = maker.findings().into_iter().map(|finding| finding.id).collect();
-        assert_eq!(ids, ["changed", "clock-path", "system-call", "libc", "mitigations"]);
+        assert_eq!(ids, ["changed", "clock-served", "system-call", "libc", "mitigations"]);
     }
 }

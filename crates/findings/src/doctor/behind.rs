@@ -6,7 +6,7 @@ use crate::id::Id;
 use document::{Added, Behind, Figure, Finding, Level, Unit};
 
 pub(crate) fn findings(facts: &CheckupFacts) -> Vec<Finding> {
-    facts.checkup.behind.iter().map(added).collect()
+    facts.checkup.and_then(|checkup| checkup.behind.as_ref()).map(added).into_iter().collect()
 }
 
 fn added(behind: &Behind) -> Finding {

@@ -29,7 +29,7 @@ type Thing = fn(&CheckupFacts, &Carried, &str) -> Option<Finding>;
 pub(super) const ROWS: [RowName; 2] = [BARE_SYSCALL, GETPPID];
 
 pub(crate) fn findings(facts: &CheckupFacts) -> Vec<Finding> {
-    let Some(carried) = &facts.checkup.carried else { return Vec::new() };
+    let Some(carried) = facts.carried() else { return Vec::new() };
     let who = who(carried);
     let things: &[Thing] =
         &[tracer, store_bypass, call_programs, audit, user_dispatch, filters, indirect_branches, landlock];

@@ -39,13 +39,9 @@ pub(crate) fn cause_of(facts: &CheckupFacts, way: &str) -> Cause {
     }
 }
 
-fn environment<'a>(facts: &CheckupFacts<'a>) -> &'a Environment {
-    &facts.checkup.run.environment
-}
-
 /// The vDSO serves the clock, and the C library does not ask it.
 fn of_libc(facts: &CheckupFacts) -> Cause {
-    let libc = environment(facts).libc.as_ref();
+    let libc = facts.environment().libc.as_ref();
     let name = libc.map(|libc| match &libc.version {
         Some(version) => format!("{} {version}", libc.name),
         None => libc.name.clone(),
@@ -62,7 +58,7 @@ fn of_libc(facts: &CheckupFacts) -> Cause {
 
 /// Not even what needs no clocksource is served: this is not the kernel's own vDSO, or it is kept from its work.
 fn replaced(facts: &CheckupFacts) -> Cause {
-    let environment = environment(facts);
+    let environment = facts.environment();
     let tracer = environment.limits.tracer_pid.filter(|pid| *pid != 0);
     let what = match tracer {
         Some(pid) => format!("process {pid} traces this one, and record-and-replay debuggers replace the vDSO"),
@@ -83,7 +79,7 @@ fn replaced(facts: &CheckupFacts) -> Cause {
 
 /// The vDSO is at work, and cannot read what the kernel counts with.
 fn of_clocksource(facts: &CheckupFacts, is_coarse_served: bool) -> Cause {
-    let clock = &environment(facts).clock;
+    let clock = &facts.environment().clock;
     let Some(source) = clock.current_clocksource.as_deref() else {
         return Cause {
             cause: "Which clocksource the kernel has cannot be read here.".to_owned(),
@@ -112,10 +108,10 @@ fn of_clocksource(facts: &CheckupFacts, is_coarse_served: bool) -> Cause {
 
 /// What made the kernel take this one: its own line, or why that cannot be told.
 fn history(facts: &CheckupFacts, source: &str) -> String {
-    if let Some(word) = parameter(environment(facts)) {
+    if let Some(word) = parameter(facts.environment()) {
         return format!("The kernel was booted with {word}.");
     }
-    let Some(log) = facts.checkup.clock_health.as_ref().map(|health| &health.log) else {
+    let Some(log) = facts.clock_health().map(|health| &health.log) else {
         return "Why the kernel took it was not looked for.".to_owned();
     };
     let switched = format!("Switched to clocksource {source}");
@@ -141,7 +137,7 @@ fn parameter(environment: &Environment) -> Option<&str> {
 }
 
 fn remedy(facts: &CheckupFacts, source: &str) -> String {
-    let environment = environment(facts);
+    let environment = facts.environment();
     let available = environment.clock.available_clocksources.as_deref().unwrap_or_default();
     if source != TSC && available.iter().any(|name| name == TSC) {
         let lasting = match parameter(environment) {
@@ -171,7 +167,7 @@ fn remedy(facts: &CheckupFacts, source: &str) -> String {
 
 /// Whether the counters agree, which is what the kernel doubted.
 fn agreement(facts: &CheckupFacts) -> Option<String> {
-    let apart = &facts.checkup.clock_health.as_ref()?.apart;
+    let apart = &facts.clock_health()?.apart;
     let of_tsc: Vec<_> = apart.iter().filter(|apart| apart.counter == TSC).collect();
     let least = of_tsc.iter().map(|apart| apart.uncertainty_ns).reduce(f64::max)?;
     if of_tsc.iter().any(|apart| apart.warp_ns > 0.0) {

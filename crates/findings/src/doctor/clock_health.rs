@@ -16,8 +16,8 @@ const REALTIME: &str = "realtime";
 const FREQUENCY: f64 = 5e-4;
 
 pub(crate) fn findings(facts: &CheckupFacts) -> Vec<Finding> {
-    let Some(health) = facts.checkup.clock_health.as_ref() else { return Vec::new() };
-    let seen = Seen { health, environment: &facts.checkup.run.environment };
+    let Some(health) = facts.clock_health() else { return Vec::new() };
+    let seen = Seen { health, environment: facts.environment() };
     [Some(seen.steady()), seen.apart(), seen.demoted()].into_iter().flatten().collect()
 }
 
@@ -450,7 +450,9 @@ pub(crate) mod tests {
 
     fn found(checkup: &Checkup, id: Id) -> Option<Finding> {
         let run = Facts { document: &checkup.run, table: Table::get() };
-        findings(&CheckupFacts { checkup, run }).into_iter().find(|finding| finding.id == id.name())
+        findings(&CheckupFacts { run, checkup: Some(checkup) })
+            .into_iter()
+            .find(|finding| finding.id == id.name())
     }
 
     fn demoted() -> ClockHealth {

@@ -7,11 +7,11 @@ use document::{Finding, Level};
 
 /// Findings that other checks make from more than a run.
 const ELSEWHERE: [Id; 7] =
-    [Id::ClockPath, Id::SystemCall, Id::Libc, Id::RandomPath, Id::Mitigations, Id::Pti, Id::TimeNamespace];
+    [Id::ClockServed, Id::SystemCall, Id::Libc, Id::RandomPath, Id::Mitigations, Id::Pti, Id::TimeNamespace];
 
 pub(crate) fn findings(facts: &CheckupFacts) -> Vec<Finding> {
     let is_own = |finding: &Finding| ELSEWHERE.iter().all(|id| id.name() != finding.id);
-    let mut findings = crate::findings(&facts.checkup.run, facts.run.table);
+    let mut findings = crate::findings(facts.run.document, facts.run.table);
     findings.retain(is_own);
     for finding in findings.iter_mut().filter(|finding| finding.level == Level::Warning) {
         finding.level = Level::Note;

@@ -8,11 +8,11 @@ mod carried;
 mod check;
 mod clock_causes;
 mod clock_health;
-mod clocks;
+pub(crate) mod clocks;
 mod entries;
 mod measurement;
 mod protections;
-mod runtimes;
+pub(crate) mod runtimes;
 #[cfg(test)]
 pub(crate) mod testing;
 
@@ -23,20 +23,50 @@ pub use protections::{
 
 use crate::facts::Facts;
 use document::{Checkup, Diagnosis, Finding};
+use environment::Environment;
+use examine::{Carried, ClockHealth, Runtimes};
 use table::special::RowName;
 use table::{Entry, Kernel, Operation, Table};
 
-/// A checkup, and the table that its rows are from.
+/// What was found out, and the table that rows are from.
 #[derive(Clone, Copy)]
 pub(crate) struct CheckupFacts<'a> {
-    pub checkup: &'a Checkup,
-    /// Those of the rows, and the machine.
+    /// The rows, and the machine.
     pub run: Facts<'a>,
+    /// All of it; none where there is nothing but a run.
+    pub checkup: Option<&'a Checkup>,
+}
+
+impl<'a> CheckupFacts<'a> {
+    /// Of a run alone.
+    pub fn of_run(run: Facts<'a>) -> Self {
+        CheckupFacts { run, checkup: None }
+    }
+
+    /// What was read of the machine.
+    pub fn environment(&self) -> &'a Environment {
+        &self.run.document.environment
+    }
+
+    /// What threads saw of the clocks.
+    pub fn clock_health(&self) -> Option<&'a ClockHealth> {
+        self.checkup?.clock_health.as_ref()
+    }
+
+    /// What the process carries.
+    pub fn carried(&self) -> Option<&'a Carried> {
+        self.checkup?.carried.as_ref()
+    }
+
+    /// What programs find in the C library.
+    pub fn runtimes(&self) -> Option<&'a Runtimes> {
+        self.checkup?.runtimes.as_ref()
+    }
 }
 
 /// The diagnoses of a checkup, the most important first. What its own `diagnoses` hold plays no part.
 pub fn diagnoses(checkup: &Checkup, table: &Table) -> Vec<Diagnosis> {
-    let facts = CheckupFacts { checkup, run: Facts { document: &checkup.run, table } };
+    let facts = CheckupFacts { run: Facts { document: &checkup.run, table }, checkup: Some(checkup) };
     let of = |check: Check| {
         let diagnosis = move |finding| Diagnosis { check: check.name().to_owned(), finding };
         findings_of(check)(&facts).into_iter().map(diagnosis)

@@ -39,7 +39,7 @@ pub(super) fn rows(table: &Table) -> Vec<(String, String)> {
 }
 
 pub(crate) fn findings(facts: &CheckupFacts) -> Vec<Finding> {
-    let rseq = facts.checkup.runtimes.as_ref().and_then(|runtimes| rseq(facts, &runtimes.rseq));
+    let rseq = facts.runtimes().and_then(|runtimes| rseq(facts, &runtimes.rseq));
     if !facts.run.are_of_one_linux() {
         return rseq.into_iter().collect();
     }
@@ -61,7 +61,7 @@ fn glibc(facts: &CheckupFacts) -> Option<Version> {
 }
 
 /// Functions that enter the kernel through the C library, and do not through the vDSO.
-fn library(facts: &CheckupFacts) -> Option<Finding> {
+pub(crate) fn library(facts: &CheckupFacts) -> Option<Finding> {
     let operations = &facts.run.table.entry(LIBC)?.operations;
     let both = operations.iter().filter_map(|operation| {
         let (libc, vdso) = (facts.run.works(LIBC, operation)?, facts.run.works(VDSO, operation)?);

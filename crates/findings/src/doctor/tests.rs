@@ -56,7 +56,8 @@ pub(super) fn plain() -> Checkup {
 
 /// What the checks of these subjects say.
 pub(super) fn diagnosed(checkup: &Checkup) -> Vec<Diagnosis> {
-    let facts = CheckupFacts { checkup, run: Facts { document: &checkup.run, table: Table::get() } };
+    let facts =
+        CheckupFacts { run: Facts { document: &checkup.run, table: Table::get() }, checkup: Some(checkup) };
     let of = |check: Check| {
         let diagnosis = move |finding| Diagnosis { check: check.name().to_owned(), finding };
         findings_of(check)(&facts).into_iter().map(diagnosis)

@@ -31,7 +31,7 @@ pub struct ExplainArgs {
     /// An entry, an operation, a short name (syscall, clock_gettime), a switch of the lab or one of its values (pti=on), what people call
     /// an attack or a protection (Meltdown, KPTI, "Spectre v2", CVE-2017-5754; also what Linux calls it in
     /// /sys/devices/system/cpu/vulnerabilities), a profile (linux-6.1), a parameter of guests (seccomp), a part of an anatomy
-    /// (kernel-stack), a finding (clock-path), or a glob; `kentry list`, `kentry linux --help` and `kentry anatomy --help` show all names
+    /// (kernel-stack), a finding (clock-served), or a glob; `kentry list`, `kentry linux --help` and `kentry anatomy --help` show all names
     #[arg(value_name = "NAME", value_hint = ValueHint::Other)]
     pub name: String,
     /// Print a complete small program that says hello through this entry

@@ -73,7 +73,7 @@ fn name(figure: &Figure) -> String {
     }
 }
 
-/// `{check="clocks",id="clock-path"}`; nothing where there are none.
+/// `{check="clocks",id="clock-served"}`; nothing where there are none.
 fn labels<'a>(all: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
     let one = |(label, value): (&str, &str)| {
         let value = value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");

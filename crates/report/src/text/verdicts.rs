@@ -53,6 +53,7 @@ fn words(finding: &Finding, depth: Depth) -> Vec<String> {
         Depth::Evidence => (true, true, true),
     };
     let mut words = vec![finding.verdict.clone()];
+    words.extend(finding.costs.clone());
     words.extend(finding.cause.clone().filter(|_| cause));
     words.extend(finding.remedy.clone().filter(|_| remedy));
     words.extend(finding.evidence.as_ref().filter(|_| evidence).map(|evidence| format!("Seen: {evidence}.")));

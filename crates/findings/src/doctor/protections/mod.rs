@@ -26,7 +26,8 @@ pub(crate) fn findings(facts: &CheckupFacts) -> Vec<Finding> {
         return Vec::new();
     }
     let environment = &facts.run.document.environment;
-    let table = protections(facts.checkup);
+    let Some(checkup) = facts.checkup else { return Vec::new() };
+    let table = protections(checkup);
     let mut found = crate::mitigations::findings(&facts.run);
     for finding in found.iter_mut().filter(|finding| finding.id == Id::Mitigations.name()) {
         finding.remedy = open(environment, &table).or(finding.remedy.take());
