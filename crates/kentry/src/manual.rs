@@ -163,7 +163,10 @@ const FILES: &[Item] = &[
         "~/.local/share/kentry/runs",
         "The runs that are kept (XDG_DATA_HOME): documents in gzip's format, called ID.json.gz.",
     ),
-    ("run.schema.json", "The schema of the JSON document, in share/doc/kentry."),
+    (
+        "*.schema.json",
+        "The schemas of JSON documents, in share/doc/kentry: run.schema.json of runs, others of what else is made.",
+    ),
 ];
 
 const EXAMPLES: &[Item] = &[

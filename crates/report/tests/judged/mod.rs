@@ -1,14 +1,20 @@
 //! What a schema of `docs/` says of a document.
 
+use jsonschema::Registry;
 use serde_json::Value;
+
+/// The schema that others refer to, by the name of its file beside them.
+const OF_RUNS: (&str, &str) =
+    ("json-schema:///run.schema.json", include_str!("../../../../docs/run.schema.json"));
 
 /// The schema of a text, if it is a good one.
 pub fn validator(schema: &str) -> jsonschema::Validator {
     let schema: Value = serde_json::from_str(schema).unwrap();
     jsonschema::draft202012::meta::validate(&schema).unwrap();
-    jsonschema::draft202012::new(&schema).unwrap()
+    let of_runs: Value = serde_json::from_str(OF_RUNS.1).unwrap();
+    let registry = Registry::new().add(OF_RUNS.0, &of_runs).unwrap().prepare().unwrap();
+    jsonschema::draft202012::options().with_registry(&registry).build(&schema).unwrap()
 }
-
 /// Where the schema objects: JSON pointers.
 pub fn objections(schema: &str, value: &Value) -> Vec<String> {
     let validator = validator(schema);
