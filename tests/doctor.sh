@@ -41,7 +41,7 @@ expect 'a checkup is of one kind of core'
 
 # --- what it finds ---
 check "text" 0 "$kentry" doctor "${short[@]}" --fail-on critical
-expect '^checkup +[0-9]'
+expect '^checkup +[A-Z][a-z]+ .*[0-9]'
 expect 'entries: [0-9]+ of [0-9]+ entries are open'
 check "markdown" 0 "$kentry" doctor "${short[@]}" --fail-on never --format markdown
 expect '^- \*\*ok\*\* `entries`: '
@@ -78,7 +78,7 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	cp "$kentry" "$work/kentry"
 	chmod 755 "$work" "$work/kentry"
 	check "an ordinary user" 0 setpriv --reuid=65534 --regid=65534 --clear-groups "$work/kentry" doctor --budget 1 --fail-on critical
-	expect '^checkup +[0-9]'
+	expect '^checkup +[A-Z][a-z]+ .*[0-9]'
 fi
 
 # --- behind a command ---
@@ -89,6 +89,7 @@ expect 'ENOENT'
 check "the same for Nagios" 3 "$kentry" doctor "${short[@]}" --format nrpe -- /nonexistent/command
 expect '^UNKNOWN: '
 check "a wrong option for Nagios" 3 "$kentry" doctor --format nrpe --no-such-option
+expect "^UNKNOWN: wrong usage"
 check "a command that adds nothing" 0 "$kentry" doctor --check carried --budget 1 --fail-on critical -- env
 expect 'carried: env'
 if strace -o /dev/null true 2>/dev/null; then
@@ -110,7 +111,7 @@ elif ! timeout 60 "$runsc" --rootless --network=none --ignore-cgroups do /bin/tr
 	skip "gVisor" "it does not start here: $(tail -n 1 "$err")"
 else
 	check "a checkup in gVisor" 0 "$runsc" --rootless --network=none --ignore-cgroups do "$kentry" doctor --budget 2 --fail-on critical
-	expect '^checkup +[0-9]'
+	expect '^checkup +[A-Z][a-z]+ .*[0-9]'
 	expect 'entries: [0-9]+ of [0-9]+ entries are open'
 fi
 

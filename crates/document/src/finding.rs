@@ -70,8 +70,8 @@ pub struct Finding {
     pub evidence: Option<String>,
     /// Why it is so, where that is known.
     pub cause: Option<String>,
-    /// What it costs here, or saves, in numbers, one sentence; written only where that is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// What it costs here, or saves, in numbers; null where that is not known.
+    #[serde(default)]
     pub costs: Option<String>,
     /// What to do about it.
     pub remedy: Option<String>,
@@ -79,8 +79,8 @@ pub struct Finding {
     pub next: Option<String>,
     /// What it rests on.
     pub confidence: Confidence,
-    /// Its figures, for programs that watch a machine; written only where there are any.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    /// Its figures, for programs that watch a machine.
+    #[serde(default)]
     pub figures: Vec<Figure>,
 }
 
@@ -90,7 +90,7 @@ pub struct Figure {
     /// `a-z`, `0-9` and `_`, as monitoring systems want it, without the unit: `clock_read`.
     pub name: String,
     /// What tells it from others of its name, by label: `clock` → `monotonic`.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default)]
     pub labels: BTreeMap<String, String>,
     /// What is counted, in base units.
     pub unit: Unit,

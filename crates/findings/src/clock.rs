@@ -27,13 +27,17 @@ fn range(document: &Document) -> Option<Finding> {
         None => "The core's clock wandered: ticks depend on that, core cycles do not.".to_owned(),
     };
     Some(Finding {
-        evidence: Some(format!("{low:.4} to {high:.4} core cycles in a tick, 5th to 95th percentile of the rounds")),
+        evidence: Some(format!(
+            "{low:.4} to {high:.4} core cycles in a tick, 5th to 95th percentile of the rounds"
+        )),
         cause: Some("Frequency scaling, turbo, or the power that other cores use.".to_owned()),
-        remedy: Some(
+        remedy: Some(if document.environment.hypervisor.present {
+            "Quote core cycles: only the host can fix the frequency.".to_owned()
+        } else {
             "Quote core cycles. For steady nanoseconds, fix the frequency (cpupower frequency-set -g performance) and \
              switch turbo off."
-                .to_owned(),
-        ),
+                .to_owned()
+        }),
         ..Id::ClockRange.finding(Level::Note, verdict)
     })
 }

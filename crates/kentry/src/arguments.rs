@@ -1,7 +1,7 @@
 //! What this process was called with, parsed.
 
 use crate::cli::Cli;
-use crate::error::{Error, code_without_command};
+use crate::error::{Error, code_without_command, is_for_nagios};
 use crate::exit::EXEC_FAILED;
 use crate::help;
 use crate::messages::note;
@@ -29,6 +29,10 @@ pub fn leave(error: &clap::Error, arguments: &[OsString]) -> ! {
     let printed = standard::check().and_then(|()| error.print()).and_then(|()| std::io::stdout().flush());
     // If standard error cannot be written, the code still tells that the usage was wrong.
     let unwritten = printed.err().filter(|why| !is_wrong && why.kind() != std::io::ErrorKind::BrokenPipe);
+    if is_wrong && is_for_nagios(arguments) {
+        // Nagios reads the first line of the standard output. That it cannot be written, the code tells.
+        let _ = std::io::stdout().write_all(&report::unknown_status("wrong usage: see its standard error"));
+    }
     let usual = u8::try_from(error.exit_code()).unwrap_or(EXEC_FAILED);
     let code = match unwritten {
         None if is_wrong => code_without_command(arguments, usual),

@@ -105,15 +105,19 @@ impl From<measure::Error> for Error {
     }
 }
 
+/// Whether Nagios asks, as far as words tell that are not parsed.
+pub fn is_for_nagios(arguments: &[OsString]) -> bool {
+    arguments.get(1).is_some_and(|word| word == "doctor")
+        && arguments.iter().any(|word| word == "nrpe" || word == "--format=nrpe")
+}
+
 /// The exit code of what fails before a command is known: `usual`, but one that is neither the program's of --exec, nor a commit's of
 /// --git-bisect, nor a state of Nagios that it does not mean. What stands behind --exec is the program's.
 pub fn code_without_command(arguments: &[OsString], usual: u8) -> u8 {
     let is_exec = |word: &&OsString| *word == "--exec" || word.to_string_lossy().starts_with("--exec=");
     let mut own = arguments.iter().take_while(|word| !is_exec(word));
     let runs_program = arguments.iter().any(|word| is_exec(&word) || *word == "--shell");
-    let is_for_nagios = arguments.get(1).is_some_and(|word| word == "doctor")
-        && arguments.iter().any(|word| word == "nrpe" || word == "--format=nrpe");
-    if is_for_nagios {
+    if is_for_nagios(arguments) {
         NAGIOS_UNKNOWN
     } else if own.any(|word| *word == "--git-bisect") {
         STOPS_BISECTION

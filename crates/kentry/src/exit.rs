@@ -16,14 +16,19 @@ pub const EXIT_STATUS: &[(&str, &str)] = &[
 /// One more for `measure`.
 pub const NOISY_STATUS: (&str, &str) = ("6", "too few figures (--fail-if-noisy)");
 
-/// What 1 also says of `doctor`.
-pub const LOOKED_STATUS: (&str, &str) =
-    ("1", "a finding is at --fail-on or worse: a warning, unless it says otherwise");
+/// Exit codes of `doctor`.
+pub const DOCTOR_STATUS: &[(&str, &str)] = &[
+    ("0", "no finding is at --fail-on (a warning, unless it says otherwise) or worse"),
+    ("1", "one is; or a result could not be written"),
+    ("2", "wrong usage"),
+    ("3", "nothing could be looked at"),
+    ("130", "interrupted (SIGINT, SIGTERM, SIGHUP, SIGQUIT); what was found out is printed, marked partial"),
+];
 
 /// What `doctor` adds to its exit codes.
 pub const NAGIOS: &str = "With --format nrpe the exit status is that of a plugin of Nagios: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN.";
 
-/// The code of [`LOOKED_STATUS`].
+/// The code of `doctor` where a finding is at --fail-on or worse.
 pub const FOUND: u8 = 1;
 
 /// Nagios's states, as exit codes: something costs more than it need, something is wrong, nothing could be looked at.

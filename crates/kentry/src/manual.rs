@@ -3,7 +3,7 @@
 use crate::cli::Cli;
 use crate::compare::args::{BISECT_STATUS, COMPARE_STATUS};
 use crate::error::Error;
-use crate::exit::{EXEC_STATUS, EXIT_STATUS, LAB_STATUS, LOOKED_STATUS, NAGIOS, NOISY_STATUS};
+use crate::exit::{DOCTOR_STATUS, EXEC_STATUS, EXIT_STATUS, LAB_STATUS, NAGIOS, NOISY_STATUS};
 use crate::output::print;
 use crate::profiles;
 use clap::{Command, CommandFactory};
@@ -439,8 +439,7 @@ fn status(roff: &mut Roff, subcommand: Option<&str>) {
             items(roff, LAB_STATUS);
         }
         Some("doctor") => {
-            section(roff, "EXIT STATUS", EXIT_STATUS);
-            items(roff, &[LOOKED_STATUS]);
+            section(roff, "EXIT STATUS", DOCTOR_STATUS);
             paragraph(roff, NAGIOS);
         }
         None | Some("measure") => {

@@ -51,7 +51,7 @@ fn verdicts(document: &Document, style: &Style) -> String {
         .map(|finding| {
             let item = format!("- **{}**: {}", finding.level.name(), escaped(&finding.verdict));
             let evidence = finding.evidence.as_ref().filter(|_| style.verbose);
-            let whys = [evidence, finding.cause.as_ref(), finding.remedy.as_ref()];
+            let whys = [finding.costs.as_ref(), evidence, finding.cause.as_ref(), finding.remedy.as_ref()];
             let whys = whys.into_iter().flatten().map(|why| format!(" {}", escaped(why)));
             let next = finding.next.as_ref().map(|next| format!(" {}", code(next)));
             format!("{item}{}{}\n", whys.collect::<String>(), next.unwrap_or_default())

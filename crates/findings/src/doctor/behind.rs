@@ -37,19 +37,21 @@ fn added(behind: &Behind) -> Finding {
     }
 }
 
-/// `Each syscall-x86_64 getppid costs 422 core cycles instead of 300: 122 more (118 to 125)`
+/// `Each syscall-x86_64 getppid costs 122 core cycles more (118 to 125), beside 300 without`
 fn cost(row: &Added) -> Option<String> {
     let [more, low, high] = row.more?;
-    let instead = row.behind.zip(row.without);
-    let instead =
-        instead.map(|(behind, without)| format!(" costs {behind:.0} core cycles instead of {without:.0}:"));
-    let instead = instead.unwrap_or_default();
-    Some(format!("Each {} {}{instead} {more:.0} more ({low:.0} to {high:.0})", row.entry, row.operation))
+    let beside = row.without.map(|without| format!(", beside {without:.0} without")).unwrap_or_default();
+    Some(format!(
+        "Each {} {} costs {more:.0} core cycles more ({low:.0} to {high:.0}){beside}",
+        row.entry, row.operation
+    ))
 }
 
 /// How much more a row may be, which is nothing that can be told.
 fn bound(row: &Added) -> Option<String> {
     let [_, low, high] = row.more.filter(|_| !row.is_more)?;
+    // What rounds to nothing has no sign.
+    let [low, high] = [low, high].map(|end| end.round() + 0.0);
     Some(format!("{} {}: {low:.0} to {high:.0} core cycles more", row.entry, row.operation))
 }
 
@@ -90,7 +92,7 @@ pub(crate) mod tests {
         );
         assert_eq!(
             finding.costs.unwrap(),
-            "Each syscall-x86_64 getppid costs 422 core cycles instead of 300: 122 more (118 to 125)."
+            "Each syscall-x86_64 getppid costs 122 core cycles more (118 to 125), beside 300 without."
         );
         assert_eq!((finding.level, finding.figures.len()), (Level::Note, 1));
     }

@@ -259,7 +259,7 @@ impl Seen<'_> {
         let harmless = "The kernel's clocks do not go by it; only programs that read the counter themselves (rdtsc) see it.";
         let cause = match (self.health.log.demotion(), level) {
             (Some(line), _) => Some(format!("The kernel's log says: \"{}\".", line.text.trim())),
-            (None, Level::Warning) => None,
+            (None, Level::Warning | Level::Critical) => None,
             (None, _) => Some(harmless.to_owned()),
         };
         let remedy = if self.is_by_tsc() {
@@ -313,10 +313,11 @@ impl Seen<'_> {
     fn together(&self) -> Option<Finding> {
         let of = |counter: &'static str| {
             let of = self.health.apart.iter().filter(move |each| each.counter == counter && is_sane(each));
-            of.map(|each| each.uncertainty_ns).reduce(f64::max)
+            of.map(farthest).reduce(f64::max)
         };
         let (tsc, monotonic) = (of(TSC), of(MONOTONIC));
-        let Some(uncertainty) = monotonic.or(tsc) else {
+        let known = [tsc, monotonic].into_iter().flatten().reduce(f64::max);
+        let Some(farthest_ns) = known else {
             let has_others = self.health.cpus.len() > 1;
             return has_others.then(|| {
                 let finding = Id::ClockApart.finding(
@@ -327,15 +328,15 @@ impl Seen<'_> {
             });
         };
         let verdict = format!(
-            "CPUs agree on the time: none is apart by more than can be told, {}.",
-            in_time(uncertainty)
+            "CPUs agree on the time: no two are farther apart than {}, and none need be at all.",
+            in_time(farthest_ns)
         );
         let widest = self
             .health
             .apart
             .iter()
             .filter(|each| is_sane(each))
-            .max_by(|a, b| a.uncertainty_ns.total_cmp(&b.uncertainty_ns));
+            .max_by(|a, b| farthest(a).total_cmp(&farthest(b)));
         Some(Finding { evidence: widest.map(offset_in_words), ..Id::ClockApart.finding(Level::Ok, verdict) })
     }
 
@@ -398,6 +399,11 @@ fn in_time(ns: f64) -> String {
         ns if ns < 1e9 => format!("{:.1} ms", ns / 1e6),
         ns => format!("{:.1} s", ns / 1e9),
     }
+}
+
+/// How far two CPUs may be apart at most, in nanoseconds.
+fn farthest(apart: &Apart) -> f64 {
+    apart.offset_ns.abs() + apart.uncertainty_ns
 }
 
 #[cfg(test)]

@@ -201,10 +201,11 @@ fn served(run: &Facts) -> Finding {
     let lacking: Vec<String> =
         lacking.map(|(way, clocks)| format!("{} by {}", names(clocks), in_words(way))).collect();
     if lacking.is_empty() {
-        let verdict = format!("Every clock that this vDSO serves is read in user space{prices}.");
+        let verdict = format!("The clock is read in user space{prices}.");
         return Id::ClockServed.finding(Level::Ok, verdict);
     }
-    let verdict = format!("The clock is read in user space{prices}; not so {}.", list(&lacking));
+    let verdict =
+        format!("The clock is read in user space{prices}; what enters the kernel: {}.", list(&lacking));
     let cause =
         "This kernel's vDSO, or this C library, was made before it served them; the others are served.";
     Finding { cause: Some(cause.to_owned()), ..Id::ClockServed.finding(Level::Note, verdict) }

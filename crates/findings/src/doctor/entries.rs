@@ -25,6 +25,9 @@ const VSYSCALL: RowName = RowName { entry: "vsyscall", operation: "gettimeofday"
 /// The function that has taken the place of the page's.
 const VDSO: RowName = RowName { entry: "vdso-x86_64", operation: "gettimeofday" };
 
+/// Entries that are functions, which may make a call themselves.
+const FUNCTIONS: [&str; 4] = ["vsyscall", "vdso-x86_64", "vdso-i386", "libc"];
+
 /// A row of each entry that a program can choose, in the table's order.
 pub(crate) const ROWS: [RowName; 12] = [
     RowName { entry: SYSCALL, operation: "getppid" },
@@ -53,9 +56,16 @@ fn row<'a>(facts: &Facts<'a>, name: RowName) -> Option<&'a Row> {
     facts.row(name.entry, name.operation)
 }
 
-/// Whether an entry was tried, and is closed.
+/// Whether an entry was tried, and is closed. A function that answers an error is open, and a filter refuses the call behind it; SIGSYS is
+/// a filter's, too.
 fn is_closed(row: &Row) -> bool {
-    matches!(row.outcome, Outcome::Unsupported | Outcome::Refused | Outcome::Fault)
+    let is_filters = row.reason.as_deref().is_some_and(|reason| reason.contains("SIGSYS"));
+    match row.outcome {
+        Outcome::Unsupported => true,
+        Outcome::Refused => !FUNCTIONS.contains(&row.entry.as_str()) && !is_filters,
+        Outcome::Fault => !is_filters,
+        _ => false,
+    }
 }
 
 /// The seconds that a row costs, as a figure.
@@ -107,6 +117,15 @@ fn every_entry(facts: &Facts) -> Option<Finding> {
 fn vsyscall(facts: &Facts) -> Option<Finding> {
     let page = row(facts, VSYSCALL)?;
     let next = Some("kentry explain vsyscall".to_owned());
+    if matches!(page.outcome, Outcome::Refused | Outcome::Fault) && !is_closed(page) {
+        let verdict =
+            "Whether the vsyscall page is open could not be told: a filter refuses the call behind it.";
+        return Some(Finding {
+            evidence: page.reason.clone(),
+            next,
+            ..Id::VsyscallPage.finding(Level::Note, verdict)
+        });
+    }
     if is_closed(page) {
         let verdict = "The vsyscall page is closed: programs that are linked statically against glibc before 2.14 (CentOS 6 and its \
                        containers) die with SIGSEGV when they read the clock.";
@@ -286,6 +305,20 @@ pub(crate) mod tests {
         assert!(page(&maker).cause.unwrap().contains("CONFIG_LEGACY_VSYSCALL_NONE"));
         maker.document.environment.kernel.command_line = Some("quiet vsyscall=none".into());
         assert_eq!(page(&maker).cause.unwrap(), "The command line has vsyscall=none.");
+    }
+
+    #[test]
+    fn a_filter_was_taken_for_a_closed_page() {
+        let mut maker = healthy();
+        for (outcome, reason) in [(Outcome::Refused, "the kernel answers EPERM"), (Outcome::Fault, "SIGSYS")]
+        {
+            let row = maker.row("vsyscall", "gettimeofday");
+            (row.outcome, row.core_cycles, row.reason) = (outcome, None, Some(reason.into()));
+            let findings = found(&maker);
+            let page = findings.iter().find(|finding| finding.id == "vsyscall-page").unwrap();
+            assert!(page.verdict.contains("could not be told"), "{}", page.verdict);
+            assert!(!findings[0].verdict.contains("closed: "), "{}", findings[0].verdict);
+        }
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! The command line of `kentry doctor`.
 
 use crate::error::Error;
-use crate::exit::{LOOKED_STATUS, NAGIOS, exit_status};
+use crate::exit::{DOCTOR_STATUS, NAGIOS, codes};
 use crate::options::output::{OutputArgs, formats};
-use crate::options::time::{TimeArgs, of_one_kind, with_default};
+use crate::options::time::{TimeArgs, of_one_kind};
 use crate::options::values::one_of;
 use clap::{Args, ValueHint};
 use document::Level;
@@ -12,7 +12,13 @@ use report::{Format, Kind};
 use std::ffi::OsString;
 
 /// The time for rows, in seconds: with all that is looked at besides, a checkup then takes less than ten.
-pub const DOCTOR_BUDGET: u32 = 5;
+const DOCTOR_BUDGET: u32 = 5;
+
+/// The same where a process is looked at: two rows tell what its filters may cost.
+const PID_BUDGET: u32 = 1;
+
+/// `--budget` of `doctor`.
+const TIME: &str = "How long to measure rows [default: 5; 1 with --pid]";
 
 /// `--cpu` of `doctor`.
 const ONE_CPU: &str = "Measure on this CPU alone [default: whichever CPU is quiet, among fast cores]";
@@ -54,7 +60,8 @@ impl FailOn {
 #[derive(Debug, Clone, Args)]
 #[command(
     mut_arg("format", formats(Kind::CHECKUP)),
-    mut_arg("budget", with_default(DOCTOR_BUDGET)),
+    mut_arg("budget", |arg| arg.help(TIME)),
+    mut_arg("strict_budget", |arg| arg.hide(true)),
     mut_arg("cpu", of_one_kind(ONE_CPU))
 )]
 pub struct DoctorArgs {
@@ -99,6 +106,11 @@ impl DoctorArgs {
         }
     }
 
+    /// The time for rows, in seconds, unless it is asked for.
+    pub fn usual_budget(&self) -> u32 {
+        if self.pid.is_some() { PID_BUDGET } else { DOCTOR_BUDGET }
+    }
+
     /// Whether it answers Nagios, which knows exit statuses of its own.
     pub fn is_for_nagios(&self) -> bool {
         self.to.format == Some(Format::Nrpe)
@@ -115,5 +127,5 @@ impl DoctorArgs {
 
 /// What stands below the long help.
 pub fn doctor_help() -> String {
-    format!("{}\n{NAGIOS}\n", exit_status(&[LOOKED_STATUS]))
+    format!("Exit status:\n{}\n{NAGIOS}\n", codes(DOCTOR_STATUS))
 }

@@ -18,12 +18,13 @@ use std::time::Duration;
 use table::special::{GETPPID, RowName};
 use table::{Kernel, Table};
 
-/// What is measured in turns: the plainest call, an invalid one (which no filter's bitmap answers), a clock, and the dearest entry.
+/// What is measured in turns: the plainest call, a clock, the dearest entry; and last a call that no kernel has, which no filter's bitmap
+/// answers.
 const ROWS: [RowName; 4] = [
     GETPPID,
-    table::special::BARE_SYSCALL,
     RowName { entry: "vdso-x86_64", operation: "clock_gettime-monotonic" },
     RowName { entry: "int80-i386", operation: "getppid" },
+    table::special::BARE_SYSCALL,
 ];
 
 /// The time for these rows, in seconds, of both arms together.
@@ -63,7 +64,10 @@ fn inner(wrapper: &Wrapper, text: &str, args: &DoctorArgs, interrupt: &Interrupt
     let program = Program::Named(words.next().unwrap_or_default());
     let command = Command { arguments: words.collect(), ..Command::new(program, Isolation::Session) };
     let limits = Limits { time: CHECKUP_TIME, output: MOST, interrupt: interrupt.clone() };
-    let finished = process::run(&command, &limits).map_err(|why| failed(format!("it {why}")))?;
+    let finished = process::run(&command, &limits).map_err(|why| match why {
+        process::Error::Interrupted => Error::Interrupted,
+        why => failed(format!("it {why}")),
+    })?;
     let said = finished.messages.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     let said = if said.is_empty() { String::new() } else { format!("; it said: {}", report::plain(said)) };
     let read: Result<Checkup, _> = serde_json::from_slice(&finished.output);
@@ -88,6 +92,9 @@ fn options(args: &DoctorArgs) -> Vec<String> {
     options.extend(seconds.into_iter().flat_map(|seconds| ["--budget".to_owned(), seconds]));
     let cpu = args.time.cpus().only().map(|cpu| cpu.to_string());
     options.extend(cpu.into_iter().flat_map(|cpu| ["--cpu".to_owned(), cpu]));
+    let seed = args.time.seed.map(|seed| seed.to_string());
+    options.extend(seed.into_iter().flat_map(|seed| ["--seed".to_owned(), seed]));
+    options.extend(args.time.realtime.then(|| "--realtime".to_owned()));
     options
 }
 
@@ -108,7 +115,9 @@ fn added(
     let arms = live::measure(&commands, &plan, PROBE_TIME, interrupt, &mut note)?;
     let [base, new] = [0, 1].map(|place| side(&arms, place));
     let compared = compare::compare_pairs(table, &base, &new, &live::pairs(&arms), &Settings::default());
-    Ok(compared.rows.iter().map(of_row).collect())
+    let mut rows: Vec<&Row> = compared.rows.iter().collect();
+    rows.sort_by_key(|row| ROWS.iter().position(|name| name.is(&row.entry, &row.operation)));
+    Ok(rows.into_iter().map(of_row).collect())
 }
 
 fn side(arms: &Arms, place: usize) -> SideRuns {
@@ -128,7 +137,7 @@ fn of_row(row: &Row) -> Added {
         without: estimate(&row.base),
         behind: estimate(&row.new),
         more: change.map(|change| [change.estimate, change.low, change.high]),
-        is_more: cycles && row.verdict == Verdict::Slower,
+        is_more: cycles && row.verdict == Verdict::Slower && !row.within_margin,
         closed: closed.map(|side| side.reason.clone().unwrap_or_else(|| side.outcome.name().to_owned())),
     }
 }

@@ -1,6 +1,6 @@
 //! Looks at this machine: measures the rows that the checks need, then whatever else they look at.
 
-use crate::doctor::args::{DOCTOR_BUDGET, DoctorArgs};
+use crate::doctor::args::DoctorArgs;
 use crate::doctor::behind;
 use crate::error::Error;
 use crate::prices::{self, LabRuns};
@@ -36,11 +36,11 @@ pub fn checkup(args: &DoctorArgs, interrupt: &Interrupt) -> Result<Checkup, Erro
 fn here(args: &DoctorArgs, interrupt: &Interrupt) -> Result<Checkup, Error> {
     let checks = args.checks();
     let is_asked = |check: Check| checks.contains(&check);
+    // What cannot be looked at is said before anything is measured.
+    let carried = args.pid.map_or_else(|| Ok(Carried::here()), Carried::of);
+    let carried = carried.map_err(|why| Error::Environment(why.to_string()))?;
     let mut checkup = Checkup::of(measured(args, &checks, interrupt)?);
-    if is_asked(Check::Carried) {
-        let carried = args.pid.map_or_else(|| Ok(Carried::here()), Carried::of);
-        checkup.carried = Some(carried.map_err(|why| Error::Environment(why.to_string()))?);
-    }
+    checkup.carried = is_asked(Check::Carried).then_some(carried);
     if is_asked(Check::Protections) {
         let settings = priced_settings(&checkup.run.environment);
         checkup.prices = prices::of(Table::get(), &settings, &LabRuns::default());
@@ -56,7 +56,7 @@ fn here(args: &DoctorArgs, interrupt: &Interrupt) -> Result<Checkup, Error> {
 
 /// The rows that the checks need.
 fn measured(args: &DoctorArgs, checks: &[Check], interrupt: &Interrupt) -> Result<Document, Error> {
-    let plan = args.time.plan(rows(checks, Table::get()), DOCTOR_BUDGET, drawn_seed());
+    let plan = args.time.plan(rows(checks, Table::get()), args.usual_budget(), drawn_seed());
     let plan = HostPlan { strict_budget: true, ..plan };
     let document = measure_host(&plan, interrupt)?;
     let has_outcome = document.results.iter().any(document::Row::has_outcome);

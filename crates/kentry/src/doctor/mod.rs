@@ -25,9 +25,12 @@ pub fn run(args: &DoctorArgs) -> Result<ExitCode, Error> {
         return list(args);
     }
     match look(args) {
+        // What cannot be written to the standard output would not be there now, either.
         Err(error) if args.is_for_nagios() => {
             note(&error.to_string());
-            output::print(&report::unknown_status(&error.to_string()))?;
+            if !matches!(error, Error::Output { .. }) {
+                output::print(&report::unknown_status(&error.to_string()))?;
+            }
             Ok(ExitCode::from(NAGIOS_UNKNOWN))
         }
         result => result,
@@ -58,10 +61,18 @@ fn show(
     checkup: &Checkup,
     interrupt: &Interrupt,
 ) -> Result<ExitCode, Error> {
+    let interrupted = interrupt.load(Ordering::Relaxed);
+    if interrupted && args.is_for_nagios() {
+        return Err(Error::Interrupted);
+    }
+    if checkup.diagnoses.is_empty() {
+        let why = "nothing could be looked at here: neither /proc and /sys nor any row tells what these checks ask for";
+        return Err(Error::Environment(why.into()));
+    }
     let fail_on = args.fails_on();
     let write = |format, style: &Style| report::checkup(checkup, fail_on, format, style);
     outputs.write(Look::whole(args.verbose), write)?;
-    if interrupt.load(Ordering::Relaxed) {
+    if interrupted {
         return Ok(ExitCode::from(INTERRUPTED));
     }
     Ok(match fail_on.and_then(|least| checkup.worst(least)) {

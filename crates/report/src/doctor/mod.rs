@@ -80,6 +80,22 @@ fn counts(checkup: &Checkup) -> String {
     if all.is_empty() { "nothing was found out".to_owned() } else { all.join(", ") }
 }
 
+/// In one sentence: whether something is wrong, and how many findings there are.
+fn summary(checkup: &Checkup) -> String {
+    let begins = match checkup.worst(Level::Note) {
+        Some(Level::Critical) => "Programs get wrong answers here",
+        Some(Level::Warning) => "Something costs more here than it need",
+        _ if checkup.diagnoses.is_empty() => return "Nothing was found out.".to_owned(),
+        _ => "Nothing was found that costs more than it need",
+    };
+    format!("{begins}: {}.", counts(checkup))
+}
+
+/// What must be said of one that was interrupted.
+fn partial(checkup: &Checkup) -> &'static str {
+    if checkup.run.measurement.partial { " Interrupted: PARTIAL, checks may be missing." } else { "" }
+}
+
 /// Where it was made: label and text.
 fn head(checkup: &Checkup) -> Vec<(&'static str, String)> {
     let environment = &checkup.run.environment;
@@ -87,7 +103,7 @@ fn head(checkup: &Checkup) -> Vec<(&'static str, String)> {
     let cpus: Vec<String> = measurement.cpus.iter().map(|cpu| cpu.cpu.to_string()).collect();
     let cpus = if cpus.is_empty() { String::new() } else { format!(" on CPU {}", cpus.join(", ")) };
     vec![
-        ("checkup", counts(checkup)),
+        ("checkup", format!("{}{}", summary(checkup), partial(checkup))),
         ("CPU", machine::cpu(environment)),
         ("kernel", machine::kernel(&environment.kernel)),
         ("hypervisor", machine::hypervisor(environment)),

@@ -42,7 +42,10 @@ fn text(checkup_made: &Checkup, fail_on: Option<Level>, format: Format) -> Strin
 #[test]
 fn a_warning_says_what_it_costs_and_what_to_do() {
     let all = text(&made(&[Level::Warning, Level::Ok]), None, Format::Text);
-    assert!(all.starts_with("checkup      1 warning, 1 ok\n"), "{all}");
+    assert!(
+        all.starts_with("checkup      Something costs more here than it need: 1 warning, 1 ok.\n"),
+        "{all}"
+    );
     assert!(all.contains("warning      clocks: A read | of the clock is a call. (likely)\n"), "{all}");
     assert!(all.contains("  costs      Each read costs 560 ns instead of 24.\n"), "{all}");
     assert!(all.contains("  remedy     echo tsc > current_clocksource\n"), "{all}");

@@ -8,7 +8,7 @@ pub(super) struct Said {
     /// `ok`, `note` or `warning`.
     pub level: &'static str,
     pub verdict: String,
-    /// Cause and remedy, where they are known.
+    /// What it costs, cause and remedy, where they are known.
     pub sentences: Vec<String>,
     pub evidence: Option<String>,
     /// The command that tells more.
@@ -19,7 +19,11 @@ pub(super) fn said(document: &Document) -> Vec<Said> {
     let all = document.findings.iter().map(|finding| Said {
         level: finding.level.name(),
         verdict: plain(&finding.verdict),
-        sentences: [&finding.cause, &finding.remedy].into_iter().flatten().map(|text| plain(text)).collect(),
+        sentences: [&finding.costs, &finding.cause, &finding.remedy]
+            .into_iter()
+            .flatten()
+            .map(|text| plain(text))
+            .collect(),
         evidence: finding.evidence.as_deref().map(plain),
         next: finding.next.as_deref().map(plain),
     });

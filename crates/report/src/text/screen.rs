@@ -10,12 +10,12 @@ use document::Level;
 /// Findings get so many lines, however long the rest is.
 const LEAST: usize = 6;
 
-/// Why figures are not those of the tools that everybody knows.
-const OTHERS: &str = "perf bench syscall and lmbench give other figures: they time a loop in nanoseconds, with whatever \
-                      shares the core; kentry reproduce pti-unixbench shows a loop beside kentry's way.";
+/// At least so many, where what a user asks next has room behind them.
+const FEWEST: usize = 4;
 
-/// What a user asks next.
-const QUESTIONS: &str = "kentry doctor says what is wrong here and what to do, kentry impact -- COMMAND what entries cost a workload.";
+/// What a user asks next; and why figures are not those of the tools that everybody knows.
+const QUESTIONS: &str = "kentry doctor: what is wrong here, and what to do. kentry impact -- COMMAND: what entries cost it. perf bench syscall \
+                         and lmbench time loops, with company: kentry reproduce pti-unixbench shows both.";
 
 impl Report<'_> {
     pub(super) fn first_screen(&self, screen: &FirstScreen) -> Vec<Line> {
@@ -25,11 +25,14 @@ impl Report<'_> {
         rest.extend(after_blank(self.legend()));
         rest.extend(after_blank(self.rest(screen)));
         rest.extend(self.partial());
-        let room = self.style.screen().saturating_sub(head.len() + rest.len() + 1).max(LEAST);
+        let room = self.style.screen().saturating_sub(head.len() + rest.len() + 1);
+        let questions = self.questions(room.saturating_sub(FEWEST));
+        let least = if questions.is_empty() { LEAST } else { FEWEST };
+        let room = room.saturating_sub(questions.len()).max(least);
         let mut lines = head;
         lines.extend(after_blank(self.verdicts_within(room)));
         lines.extend(rest);
-        lines.extend(self.questions(self.style.screen().saturating_sub(lines.len())));
+        lines.extend(questions);
         lines
     }
 
@@ -90,7 +93,7 @@ impl Report<'_> {
         if !(self.document.is_of_linux() && self.document.is_of_host()) {
             return Vec::new();
         }
-        let lines = wrapped(Line::default(), look::PLAIN, &format!("{OTHERS} {QUESTIONS}"), self.width, 0);
+        let lines = wrapped(Line::default(), look::PLAIN, QUESTIONS, self.width, 0);
         if lines.len() <= room { lines } else { Vec::new() }
     }
 }
