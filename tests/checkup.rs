@@ -4,6 +4,9 @@ use document::{Checkup, Diagnosis, Level};
 use environment::Roots;
 use examine::{Carried, Runtimes};
 use findings::doctor::{Check, diagnoses, rows};
+use jsonschema::Registry;
+use serde_json::Value;
+use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use table::Table;
@@ -95,4 +98,31 @@ fn each_of_these_checks_has_something_to_say_of_this_machine() {
             println!("    {words}");
         }
     }
+}
+
+/// Of what the command writes.
+fn objections(checkup: &Value) -> Vec<String> {
+    let schema = |name: &str| -> Value {
+        let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+        serde_json::from_str(&std::fs::read_to_string(docs.join(name)).unwrap()).unwrap()
+    };
+    let (of_checkups, of_runs) = (schema("checkup.schema.json"), schema("run.schema.json"));
+    let registry =
+        Registry::new().add("json-schema:///run.schema.json", &of_runs).unwrap().prepare().unwrap();
+    let validator = jsonschema::draft202012::options().with_registry(&registry).build(&of_checkups).unwrap();
+    validator.iter_errors(checkup).map(|error| format!("{}: {error}", error.instance_path())).collect()
+}
+
+#[test]
+fn what_the_command_writes_is_what_its_schema_says() {
+    let written = |arguments: &[&str]| -> Value {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kentry"));
+        command.args(["doctor", "--budget", "1", "--fail-on", "never", "--format", "json"]).args(arguments);
+        serde_json::from_slice(&command.output().unwrap().stdout).unwrap()
+    };
+    let (whole, behind) = (written(&[]), written(&["--check", "carried", "--", "env"]));
+    assert_eq!(objections(&whole), [""; 0]);
+    assert_eq!(objections(&behind), [""; 0]);
+    assert!(whole["clock_health"].is_object() && whole["behind"].is_null(), "all is looked at");
+    assert!(behind["clock_health"].is_null() && behind["behind"]["rows"].is_array(), "what was asked for is");
 }
