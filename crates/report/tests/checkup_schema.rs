@@ -306,7 +306,7 @@ fn a_wrong_value_is_refused() {
         ("/diagnoses/0/level", json!("fatal")),
         ("/diagnoses/0/verdict", Value::Null),
         ("/diagnoses/0/evidence", json!("")),
-        ("/diagnoses/0/costs", Value::Null),
+        ("/diagnoses/0/costs", json!("")),
         ("/diagnoses/0/costs", json!(560)),
         ("/diagnoses/0/confidence", json!("certain")),
         ("/diagnoses/0/figures", json!([])),
@@ -389,13 +389,8 @@ fn a_wrong_value_about_a_process_or_a_command_is_refused() {
 #[test]
 fn a_missing_or_unknown_field_is_refused() {
     let mut good = written(&everything());
-    // These fields may be absent.
+    // This field may be absent.
     good.as_object_mut().unwrap().remove("behind");
-    let finding = good["diagnoses"][0].as_object_mut().unwrap();
-    for field in ["costs", "figures"] {
-        finding.remove(field).unwrap();
-    }
-    good["diagnoses"][1]["figures"][0].as_object_mut().unwrap().remove("labels");
     let places = [
         "",
         "/run",

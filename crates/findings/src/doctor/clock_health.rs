@@ -69,7 +69,11 @@ impl Seen<'_> {
     fn unsteady(&self, clock: &str, what: &str, steps: Steps, all: Vec<String>) -> Finding {
         // A stall and a jump are told by the counter beside the clock: where its rate may change, it proves nothing.
         let is_certain = what == "went backward" || self.environment.tsc.invariant;
-        let level = if is_certain { Level::Warning } else { Level::Note };
+        let level = match (what, is_certain) {
+            ("went backward", _) if clock == MONOTONIC => Level::Critical,
+            (_, true) => Level::Warning,
+            (_, false) => Level::Note,
+        };
         let verdict = format!(
             "The clock {clock} {what} {}, by up to {}, beside the time stamp counter of the same thread.",
             count(steps.count as usize, "time", "times"),
@@ -227,9 +231,9 @@ impl Seen<'_> {
             of(counter).filter(|each| each.warp_ns > 0.0).max_by(|a, b| a.warp_ns.total_cmp(&b.warp_ns))
         };
         let finding = match (worst(MONOTONIC), worst(TSC), self.drift()) {
-            (Some(apart), _, _) => self.warped(apart, Level::Warning),
+            (Some(apart), _, _) => self.warped(apart, Level::Critical),
             (None, Some(apart), _) => {
-                self.warped(apart, if self.is_by_tsc() { Level::Warning } else { Level::Note })
+                self.warped(apart, if self.is_by_tsc() { Level::Critical } else { Level::Note })
             }
             (None, None, Some((first, last))) => self.drifted(first, last),
             (None, None, None) => self.together()?,
@@ -493,7 +497,10 @@ pub(crate) mod tests {
         let apart = found(&of, Id::ClockApart).unwrap();
         assert_eq!(
             (apart.level, apart.verdict.as_str()),
-            (Level::Ok, "CPUs agree on the time: none is apart by more than can be told, 61 ns.")
+            (
+                Level::Ok,
+                "CPUs agree on the time: no two are farther apart than 65 ns, and none need be at all."
+            )
         );
         assert_eq!(found(&of, Id::ClockDemoted), None);
     }
@@ -511,10 +518,10 @@ pub(crate) mod tests {
                 *[&mut clock.backward, &mut clock.stalls, &mut clock.jumps][what] = steps;
             });
             let finding = found(&of, Id::ClockSteady).unwrap();
-            assert_eq!(finding.level, Level::Warning);
+            assert_eq!(finding.level, if what == 0 { Level::Critical } else { Level::Warning });
             assert!(finding.verdict.contains(words), "{}", finding.verdict);
             of.run.environment.tsc.invariant = false;
-            let level = if what == 0 { Level::Warning } else { Level::Note };
+            let level = if what == 0 { Level::Critical } else { Level::Note };
             assert_eq!(
                 found(&of, Id::ClockSteady).unwrap().level,
                 level,
@@ -535,12 +542,12 @@ pub(crate) mod tests {
     fn a_warp_is_a_warning_where_the_clock_goes_by_it() {
         let mut of = with(|health| health.apart[0].warp_ns = 830.0);
         let finding = found(&of, Id::ClockApart).unwrap();
-        assert_eq!(finding.level, Level::Warning);
+        assert_eq!(finding.level, Level::Critical);
         assert!(finding.verdict.ends_with("backward by up to 830 ns."), "{}", finding.verdict);
         of.run.environment.clock.current_clocksource = Some("hpet".into());
         assert_eq!(found(&of, Id::ClockApart).unwrap().level, Level::Note, "the kernel does not go by it");
         of.clock_health.as_mut().unwrap().apart[1].warp_ns = 90.0;
-        assert_eq!(found(&of, Id::ClockApart).unwrap().level, Level::Warning, "programs see this one");
+        assert_eq!(found(&of, Id::ClockApart).unwrap().level, Level::Critical, "programs see this one");
     }
 
     #[test]
