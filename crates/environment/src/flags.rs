@@ -22,6 +22,7 @@ const FLAGS: &[(&str, u32, u32, Register, u32)] = &[
     ("erms", 7, 0, Ebx, 9),
     ("invpcid", 7, 0, Ebx, 10),
     ("rtm", 7, 0, Ebx, 11),
+    ("adx", 7, 0, Ebx, 19),
     ("smap", 7, 0, Ebx, 20),
     ("umip", 7, 0, Ecx, 2),
     ("pku", 7, 0, Ecx, 3),

@@ -10,8 +10,8 @@ mod proc;
 mod runtimes;
 
 pub use carried::{
-    Audit, Carried, CarriedError, IndirectBranch, KernelProgram, Namespace, Process, Seccomp, SeccompMode,
-    StoreBypass, Tracer,
+    Audit, Carried, CarriedError, IndirectBranch, KernelProgram, Process, Seccomp, SeccompMode, StoreBypass,
+    Tracer,
 };
 pub use clock_health::{Apart, ClockHealth, KernelLog, LogLine, NotLooked, Rate, Steadiness, Steps};
 pub use runtimes::{ProgramRseq, Rseq, Runtimes};

@@ -65,17 +65,6 @@ impl Proc {
             }
         }
     }
-
-    /// Where a link leads, as the kernel writes it; a failure is noted.
-    pub fn link(&mut self, path: &str) -> Option<String> {
-        match std::fs::read_link(self.root.join(path)) {
-            Ok(target) => Some(target.to_string_lossy().into_owned()),
-            Err(error) => {
-                self.miss_expected(&format!("/proc/{path}"), reason(&error));
-                None
-            }
-        }
-    }
 }
 
 /// An error in words, without Rust's "(os error 2)".

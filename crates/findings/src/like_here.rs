@@ -347,10 +347,8 @@ impl<'a> Kernel<'a> {
         }
     }
 
-    /// Stale data of MMIO alone are cleared before a guest runs, not before a program does.
     fn way_out(&self, like: &mut Likeness) {
-        let faults = ["mds", "tsx_async_abort", "reg_file_data_sampling", "tsa"];
-        if let Some(says) = faults.iter().find_map(|fault| self.says(fault, "Clear CPU buffers")) {
+        if let Some(says) = crate::doctor::buffers_on_exits(self.states) {
             like.say("verw", "on", says);
         }
     }
@@ -587,6 +585,22 @@ mod tests {
         for none in ["Vulnerable: Microcode, no safe RET", "Mitigation: IBPB on VMEXIT only", "Not affected"]
         {
             assert!(!["returns=", "entry-ibpb="].iter().any(|step| zen4(none).contains(step)), "{none}");
+        }
+    }
+
+    #[test]
+    fn buffers_are_cleared_on_exits_or_before_guests_alone() {
+        let clears = |states: &[(&str, &str)]| {
+            steps(&machine("6.18.0", false, "pge", "", states)).split(' ').any(|step| step == "verw=on")
+        };
+        let mmio = ("mmio_stale_data", "Mitigation: Clear CPU buffers; SMT vulnerable");
+        assert!(!clears(&[mmio]), "before guests alone");
+        assert!(clears(&[mmio, ("mds", "Mitigation: Clear CPU buffers; SMT vulnerable")]));
+        assert!(clears(&[("mds", "Vulnerable: Clear CPU buffers attempted, no microcode")]));
+        assert!(clears(&[("reg_file_data_sampling", "Mitigation: Clear Register File")]));
+        assert!(clears(&[("tsa", "Mitigation: Clear CPU buffers: user/kernel boundary")]));
+        for none in ["Mitigation: Clear CPU buffers: VM", "Vulnerable: No microcode", "Not affected"] {
+            assert!(!clears(&[("tsa", none)]), "{none}");
         }
     }
 

@@ -6,20 +6,27 @@ use document::{Confidence, Counter, Finding, Level};
 
 /// How the kernel's lines begin. Documentation/admin-guide/hw-vuln.
 const OPEN: &str = "Vulnerable";
+const CLOSED: &str = "Mitigation: ";
 const SAFE: &str = "Not affected";
 
 pub(crate) fn findings(facts: &Facts) -> Vec<Finding> {
+    findings_beside(facts, &[])
+}
+
+/// The same, where these faults have findings of their own.
+pub(crate) fn findings_beside(facts: &Facts, others: &[&str]) -> Vec<Finding> {
     // What a guest that nobody times leaves open costs nobody anything.
     if !facts.are_of_one_linux() || facts.document.counter() == Counter::Instructions {
         return Vec::new();
     }
-    open(facts).into_iter().chain(isolation(facts)).collect()
+    open(facts, others).into_iter().chain(isolation(facts)).collect()
 }
 
 /// Faults that are left open: the kernel's entries are cheaper than those of a kernel that closes them.
-fn open(facts: &Facts) -> Option<Finding> {
+fn open(facts: &Facts, others: &[&str]) -> Option<Finding> {
     let environment = &facts.document.environment;
-    let open = environment.mitigations.iter().flat_map(|(name, state)| {
+    let own = environment.mitigations.iter().filter(|(name, _)| !others.contains(&name.as_str()));
+    let open = own.flat_map(|(name, state)| {
         open_parts(name, state).into_iter().map(move |part| (part, format!("{name}: {state}")))
     });
     let (names, mut states): (Vec<String>, Vec<String>) = open.unzip();
@@ -29,8 +36,13 @@ fn open(facts: &Facts) -> Option<Finding> {
     }
     if names.is_empty() {
         let known = environment.mitigations.len();
-        let verdict =
-            format!("Mitigated or not affected: all {known} processor faults that the kernel knows.");
+        let verdict = match others.len() {
+            0 => format!("Mitigated or not affected: all {known} processor faults that the kernel knows."),
+            half => format!(
+                "Mitigated or not affected: {} of {known} processor faults that the kernel knows.",
+                known.saturating_sub(half)
+            ),
+        };
         return Some(Id::Mitigations.finding(Level::Ok, verdict));
     }
     let line = environment.kernel.command_line.as_deref().unwrap_or_default();
@@ -61,7 +73,7 @@ fn remedy(asked: &[String], all_asked: bool, is_guest: bool) -> String {
         words if all_asked => format!("To close them, boot without {}.", list(words)),
         words => format!("To close them, boot without {}; the others need {missing}.", list(words)),
     };
-    format!("Expect higher figures where the kernel closes them. {what}")
+    format!("{what} System calls may then cost more.")
 }
 
 /// Whether a word of the kernel's command line leaves a fault open. Documentation/admin-guide/kernel-parameters.txt.
@@ -79,7 +91,8 @@ fn switches_off(word: &str, fault: &str) -> bool {
 
 /// What the kernel leaves open of a fault: all of it, or the parts that it names, `spectre_v2 (BHI)`.
 fn open_parts(name: &str, state: &str) -> Vec<String> {
-    if state.starts_with(OPEN) {
+    // ITS that is closed for guests alone: "Mitigation: Vulnerable, KVM: Not affected".
+    if state.strip_prefix(CLOSED).unwrap_or(state).starts_with(OPEN) {
         return vec![name.to_owned()];
     }
     let part = |clause: &str| {
@@ -142,6 +155,13 @@ mod tests {
     }
 
     #[test]
+    fn what_is_closed_for_guests_alone_is_open() {
+        let state = "Mitigation: Vulnerable, KVM: Not affected";
+        let finding = found(&machine(&[("indirect_target_selection", state)], false), "mitigations").unwrap();
+        assert_eq!(finding.verdict, "Not mitigated here: indirect_target_selection.");
+    }
+
+    #[test]
     fn the_remedy_is_one_that_applies_here() {
         let told = |line: &str, is_guest: bool| {
             let open =
@@ -151,10 +171,7 @@ mod tests {
             maker.document.environment.hypervisor.present = is_guest;
             let finding = found(&maker, "mitigations").unwrap();
             let remedy = finding.remedy.unwrap();
-            let remedy = remedy
-                .strip_prefix("Expect higher figures where the kernel closes them. ")
-                .unwrap()
-                .to_owned();
+            let remedy = remedy.strip_suffix(" System calls may then cost more.").unwrap().to_owned();
             (finding.cause.unwrap_or_default(), remedy)
         };
         let (cause, remedy) = told("quiet nopti", false);

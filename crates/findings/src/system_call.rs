@@ -1,5 +1,6 @@
 //! What a bare system call costs, and what makes it dearer than it need be.
 
+use crate::doctor::{InForce, PROTECTED_FAULTS};
 use crate::facts::{Facts, cost, list, price};
 use crate::id::Id;
 use document::{Confidence, Document, Finding, Level};
@@ -12,19 +13,6 @@ const ROWS: [RowName; 2] = [BARE_SYSCALL, GETPPID];
 /// More than any crossing into a native kernel takes, in core cycles: the slowest, with page-table isolation and every
 /// mitigation, stay below 2000.
 const IMPLAUSIBLE: f64 = 5000.0;
-
-/// Faults of the processor whose remedy is on the path of every system call: the kernel's words for that remedy, and ours.
-const ON_THE_PATH: [(&str, &str, &str); 9] = [
-    ("spectre_v2", "IBRS", "IBRS on every entry and exit"),
-    ("spectre_v2", "BHI: SW loop", "a loop over the branch history"),
-    ("mds", "Clear CPU buffers", "cleared buffers (VERW)"),
-    ("mmio_stale_data", "Clear CPU buffers", "cleared buffers (VERW)"),
-    ("reg_file_data_sampling", "Clear Register File", "cleared buffers (VERW)"),
-    ("tsa", "Clear CPU buffers", "cleared buffers (VERW)"),
-    ("tsx_async_abort", "Clear CPU buffers", "cleared buffers (VERW)"),
-    ("retbleed", "untrained return thunk", "untrained returns"),
-    ("spec_rstack_overflow", "Safe RET", "safe returns"),
-];
 
 /// What the kernel says of a process whose loads wait for earlier stores. Documentation/userspace-api/spec_ctrl.rst.
 const SSBD: [&str; 3] = ["thread force mitigated", "thread mitigated", "globally mitigated"];
@@ -125,12 +113,9 @@ pub fn kernel_taxes(environment: &Environment) -> Vec<String> {
     if kernel.pti == Some(true) {
         add("page-table isolation (PTI)");
     }
-    for (fault, remedy, words) in ON_THE_PATH {
-        let state = environment.mitigations.get(fault).and_then(|state| state.strip_prefix("Mitigation: "));
-        if state.is_some_and(|state| state.split([';', ',']).any(|clause| clause.trim() == remedy)) {
-            add(words);
-        }
-    }
+    let force = InForce::of(environment);
+    let doings = PROTECTED_FAULTS.iter().flat_map(|fault| force.doings(fault));
+    doings.filter(|doing| doing.is_in_a_call()).for_each(|doing| add(doing.named));
     if kernel.randomize_kstack_offset == Some(true) {
         add("a random stack offset");
     }
@@ -200,6 +185,25 @@ mod tests {
         );
         let cause = finding.cause.unwrap();
         assert!(cause.contains("seccomp") && !cause.contains("PTI"), "{cause}");
+    }
+
+    #[test]
+    fn what_lies_on_guests_alone_is_no_tax_and_half_a_remedy_is_one() {
+        let taxes = |fault: &str, state: &str| {
+            let mut maker = calls(288.0);
+            maker.document.environment.mitigations = [(fault.to_owned(), state.to_owned())].into();
+            super::kernel_taxes(&maker.document.environment)
+        };
+        assert_eq!(taxes("spec_rstack_overflow", "Vulnerable: Safe RET, no microcode"), ["safe returns"]);
+        assert_eq!(taxes("spec_rstack_overflow", "Mitigation: IBPB"), ["a barrier on every entry (IBPB)"]);
+        for (fault, state) in [
+            ("tsa", "Mitigation: Clear CPU buffers: VM"),
+            ("mmio_stale_data", "Mitigation: Clear CPU buffers; SMT vulnerable"),
+            ("spec_rstack_overflow", "Mitigation: IBPB on VMEXIT only"),
+            ("spec_rstack_overflow", "Mitigation: Reduced Speculation"),
+        ] {
+            assert!(taxes(fault, state).is_empty(), "{state}");
+        }
     }
 
     #[test]

@@ -16,7 +16,6 @@ pub use speculation::{IndirectBranch, StoreBypass};
 use crate::proc::{Proc, name, reason};
 use environment::Unseen;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 use std::io;
 
 /// What a process carries: filters, a tracer, user dispatch, and whatever else stands on the way of its calls. Of a process with several
@@ -34,8 +33,6 @@ pub struct Carried {
     pub indirect_branch: Option<IndirectBranch>,
     /// Who traces it; null where nobody does.
     pub tracer: Option<Tracer>,
-    /// Whether programs that it executes can give it no more rights.
-    pub no_new_privs: Option<bool>,
     /// Whether its calls may be turned into signals (prctl PR_SET_SYSCALL_USER_DISPATCH).
     pub user_dispatch: Option<bool>,
     /// Whether the kernel audits its calls.
@@ -44,10 +41,6 @@ pub struct Carried {
     pub programs: Option<Vec<KernelProgram>>,
     /// Rule sets of Landlock that it is under.
     pub landlock: Option<u32>,
-    /// Its namespaces that matter to what is measured: `time`, `user`, `pid`.
-    pub namespaces: BTreeMap<String, Namespace>,
-    /// Its execution domain and flags, personality(2).
-    pub personality: Option<u32>,
     /// What could not be told, and why.
     pub unseen: Vec<Unseen>,
 }
@@ -113,25 +106,7 @@ pub struct Tracer {
 pub struct Audit {
     /// Whether it is switched on.
     pub enabled: Option<bool>,
-    /// The user who logged in; null where nobody did, or it is not known.
-    pub login: Option<u32>,
 }
-
-/// A namespace.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Namespace {
-    /// Its number.
-    pub id: u64,
-    /// Whether it is the one that the machine was booted with.
-    pub is_initial: bool,
-}
-
-/// Namespaces, and the numbers of the first of each: include/linux/proc_ns.h.
-const NAMESPACES: [(&str, u64); 3] = [("pid", 0xEFFF_FFFC), ("time", 0xEFFF_FFFA), ("user", 0xEFFF_FFFD)];
-
-/// The login of whom nobody logged in.
-const NOBODY: u32 = u32::MAX;
 
 impl Carried {
     /// Of this process.
@@ -184,21 +159,16 @@ impl Carried {
         let tracer = status.tracer.filter(|tracer| *tracer > 0);
         let tracer = tracer
             .map(|pid| Tracer { pid, name: proc.text(&format!("{pid}/comm")).map(|found| name(&found)) });
-        let login = proc.text(&format!("{folder}/loginuid")).and_then(|login| login.parse().ok());
-        let personality = proc.text(&format!("{folder}/personality"));
         Ok(Carried {
             process: Process { pid, name: found.name, is_own: false, uid: status.uid },
             seccomp,
             store_bypass: status.store_bypass,
             indirect_branch: status.indirect_branch,
             tracer,
-            no_new_privs: status.no_new_privs,
             user_dispatch: None,
-            audit: Audit { enabled: None, login: login.filter(|login| *login != NOBODY) },
+            audit: Audit { enabled: None },
             programs: None,
             landlock: None,
-            namespaces: namespaces(proc, folder),
-            personality: personality.and_then(|text| u32::from_str_radix(&text, 16).ok()),
             unseen: Vec::new(),
         })
     }
@@ -231,15 +201,6 @@ fn stat(proc: &Proc, folder: &str, pid: u32) -> Result<status::Stat, CarriedErro
         status::Stat { name, state: 'Z' | 'X', .. } => Err(CarriedError::Ended { pid, name }),
         found => Ok(found),
     }
-}
-
-fn namespaces(proc: &mut Proc, folder: &str) -> BTreeMap<String, Namespace> {
-    let of = |(kind, initial): (&str, u64)| {
-        let target = proc.link(&format!("{folder}/ns/{kind}"))?;
-        let id = target.strip_prefix(kind)?.strip_prefix(":[")?.strip_suffix(']')?.parse().ok()?;
-        Some((kind.to_owned(), Namespace { id, is_initial: id == initial }))
-    };
-    NAMESPACES.into_iter().filter_map(of).collect()
 }
 
 #[cfg(test)]

@@ -10,7 +10,6 @@ const PF_KTHREAD: u64 = 0x0020_0000;
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Status {
     pub tracer: Option<u32>,
-    pub no_new_privs: Option<bool>,
     pub seccomp: Option<SeccompMode>,
     pub filters: Option<u32>,
     pub store_bypass: Option<StoreBypass>,
@@ -28,7 +27,6 @@ pub(super) fn status(text: &str) -> Status {
     let number = |key: &str| value(key).and_then(|value| value.parse::<u32>().ok());
     Status {
         tracer: number("TracerPid"),
-        no_new_privs: number("NoNewPrivs").and_then(|value| (value <= 1).then_some(value == 1)),
         seccomp: number("Seccomp").and_then(SeccompMode::of),
         filters: number("Seccomp_filters"),
         store_bypass: value("Speculation_Store_Bypass").and_then(StoreBypass::of_status),
@@ -69,7 +67,6 @@ mod tests {
         );
         let expected = Status {
             tracer: Some(0),
-            no_new_privs: Some(true),
             seccomp: Some(SeccompMode::Filter),
             filters: Some(1),
             store_bypass: Some(StoreBypass::ThreadForcedOff),

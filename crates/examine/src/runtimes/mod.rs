@@ -23,8 +23,6 @@ pub struct Rseq {
     pub in_kernel: Option<bool>,
     /// How many bytes of an area the kernel uses, by the auxiliary vector (since Linux 6.3).
     pub feature_size: Option<u32>,
-    /// Whether the C library in this command, which is linked statically, has registered one.
-    pub in_command: Option<bool>,
     /// Whether the system's dynamic loader exports `__rseq_offset`, as glibc's does since 2.35: then it registers an area unless it is told
     /// not to (`GLIBC_TUNABLES=glibc.pthread.rseq=0`), and other libraries use that.
     pub in_loader: Option<bool>,
@@ -54,21 +52,17 @@ impl Runtimes {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test")]
 mod tests {
     use super::*;
-    use std::time::{Duration, Instant};
 
     #[test]
-    fn this_machine_is_looked_at_in_bounded_time() {
-        let began = Instant::now();
+    fn each_thing_of_this_machine_is_known_or_its_absence_is_told() {
         let found = Runtimes::here();
-        // The bound is 200 ms; a machine with much company may need as long again.
-        assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
-        // Each thing is known, or its absence is told.
-        let Rseq { in_kernel, in_command, in_program, .. } = &found.rseq;
-        let known = [in_kernel.is_some(), in_command.is_some(), in_program.is_some()];
-        let unknown = known.iter().filter(|known| !**known).count();
-        assert!(found.unseen.len() >= unknown.min(1), "{found:?}");
+        let Rseq { in_kernel, in_program, .. } = &found.rseq;
+        if in_kernel.is_none() || in_program.is_none() {
+            assert!(!found.unseen.is_empty(), "{found:?}");
+        }
         if in_program.as_ref().is_some_and(|program| program.registered) {
             assert_eq!(*in_kernel, Some(true), "{found:?}");
         }
@@ -76,8 +70,8 @@ mod tests {
 
     #[test]
     fn documents_of_other_versions_load() {
-        let found: Runtimes = serde_json::from_str(r#"{"rseq": {"later": 1}}"#).unwrap_or_default();
-        assert_eq!(found, Runtimes::default());
+        let found: Runtimes = serde_json::from_str(r#"{"rseq": {"later": 1, "in_kernel": true}}"#).unwrap();
+        assert_eq!((found.rseq.in_kernel, found.rseq.in_program), (Some(true), None));
         assert!(serde_json::from_str::<Runtimes>(r#"{"rseq": {"feature_size": -1}}"#).is_err());
     }
 }

@@ -38,20 +38,19 @@ pub(super) fn look(unseen: &mut Vec<Unseen>) -> Rseq {
     // SAFETY: a number goes in, and a number comes out.
     let size = unsafe { libc::getauxval(AT_RSEQ_FEATURE_SIZE) };
     let feature_size = u32::try_from(size).ok().filter(|size| *size > 0);
-    let own = own().inspect_err(|why| miss("rseq of this command", why.clone())).ok();
-    let in_kernel = feature_size.map(|_| true).or(own.map(|own| own.is_some()));
+    let asked = || is_in_kernel().inspect_err(|why| miss("rseq of the kernel", why.clone())).ok();
+    let in_kernel = feature_size.map(|_| true).or_else(asked);
     let program = program().inspect_err(|why| miss("rseq of a program", why.clone())).ok();
-    Rseq { in_kernel, feature_size, in_command: own.flatten(), in_loader: loader(), in_program: program }
+    Rseq { in_kernel, feature_size, in_loader: loader(), in_program: program }
 }
 
-/// Whether this process has an area; none where the kernel has no such thing.
-fn own() -> Result<Option<bool>, String> {
+/// Whether the kernel takes an area, or refuses it because there is one.
+fn is_in_kernel() -> Result<bool, String> {
     let answer = apart::ask(Duration::from_millis(50), |answer| _ = answer.number(register().into()))?;
     let errno = apart::numbers(&answer).first().and_then(|errno| i32::try_from(*errno).ok());
     match errno {
-        Some(0) => Ok(Some(false)),
-        Some(libc::EINVAL | libc::EBUSY | libc::EPERM) => Ok(Some(true)),
-        Some(libc::ENOSYS) => Ok(None),
+        Some(0 | libc::EINVAL | libc::EBUSY | libc::EPERM) => Ok(true),
+        Some(libc::ENOSYS) => Ok(false),
         errno => Err(format!("rseq(2): {}", Errno::from_raw(errno.unwrap_or(0)).desc())),
     }
 }

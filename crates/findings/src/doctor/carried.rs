@@ -28,6 +28,12 @@ type Thing = fn(&CheckupFacts, &Carried, &str) -> Option<Finding>;
 /// The rows that tell what a filter costs at least.
 pub(super) const ROWS: [RowName; 2] = [BARE_SYSCALL, GETPPID];
 
+/// The most that is told of a filter, in core cycles: what takes longer cannot be told from a stop for a tracer, or a signal.
+const FILTER_AT_MOST: f64 = 5000.0;
+
+/// The command that measures filters.
+const MEASURES_FILTERS: &str = "kentry tax --layer seccomp-1 --layer seccomp-1-arguments";
+
 pub(crate) fn findings(facts: &CheckupFacts) -> Vec<Finding> {
     let Some(carried) = facts.carried() else { return Vec::new() };
     let who = who(carried);
@@ -144,38 +150,43 @@ fn filters(facts: &CheckupFacts, carried: &Carried, who: &str) -> Option<Finding
     };
     let verdict = format!("{who} carries {what} into each of its system calls.");
     let own = carried.process.is_own && mode == SeccompMode::Filter;
-    let least = own.then(|| at_least(facts)).flatten();
-    let costs = least.map(|cycles| {
-        format!(
+    let least = own.then(|| at_least(facts, carried)).flatten();
+    let costs = match least {
+        Some(cycles) => format!(
             "A call that the kernel asks the filter for (one of a number that no call has) costs at least {cycles:.0} cycles more than \
              getppid, which its bitmap of allowed calls answers."
-        )
-    });
+        ),
+        None => format!("- ({MEASURES_FILTERS} tells what a filter adds here)."),
+    };
     let figure =
         |value| Figure { name: "filter_at_least".into(), labels: BTreeMap::new(), unit: Unit::Cycles, value };
     Some(Finding {
-        costs,
-        cause: Some("A container runtime, a service manager (SystemCallFilter=), or the program itself.".into()),
-        remedy: Some(
-            "The kernel remembers what filters answer by number alone, since Linux 5.11; a filter that looks at arguments of a call is \
-             executed at each."
-                .into(),
+        costs: Some(costs),
+        cause: Some(
+            "A container runtime, a service manager (SystemCallFilter=), or the program itself.".into(),
         ),
-        next: Some("kentry tax --layer seccomp-1 --layer seccomp-1-arguments".into()),
+        remedy: Some(format!(
+            "{MEASURES_FILTERS} tells what a filter adds here; let hot calls be decided by number alone."
+        )),
+        next: Some(MEASURES_FILTERS.into()),
         figures: least.map(figure).into_iter().collect(),
         ..Id::Filters.finding(Level::Note, verdict)
     })
 }
 
 /// What a filter takes at least, in core cycles, by one run: a call that no kernel has goes through the filter and has no service behind
-/// it; getppid has a service, and the bitmap. So the filter takes at least the difference. None where the intervals do not tell.
-fn at_least(facts: &CheckupFacts) -> Option<f64> {
+/// it; getppid has a service, and the bitmap. So the filter takes at least the difference. None where the intervals do not tell, where a
+/// tracer may stop at either call (the filter may be its own), and above [`FILTER_AT_MOST`].
+fn at_least(facts: &CheckupFacts, carried: &Carried) -> Option<f64> {
     let of = |name: RowName| {
         let row = facts.run.timed(name.entry, name.operation)?;
         cost(row).filter(|(_, unit)| *unit == "cycles").map(|(cost, _)| cost)
     };
     let (none, getppid) = (of(BARE_SYSCALL)?, of(GETPPID)?);
-    Some(none.ci_low? - getppid.ci_high?).filter(|least| least.is_finite() && *least >= 1.0)
+    let is_traced =
+        carried.tracer.is_some() || facts.environment().limits.tracer_pid.is_some_and(|pid| pid > 0);
+    let least = Some(none.ci_low? - getppid.ci_high?).filter(|_| !is_traced);
+    least.filter(|least| (1.0..=FILTER_AT_MOST).contains(least))
 }
 
 fn user_dispatch(_: &CheckupFacts, carried: &Carried, who: &str) -> Option<Finding> {

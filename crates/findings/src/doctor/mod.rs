@@ -18,8 +18,9 @@ pub(crate) mod testing;
 
 pub use check::Check;
 pub use protections::{
-    Doing, Lies, PROTECTED_FAULTS, ProtectedFault, Protection, Stands, priced_settings, protections,
+    Doing, Lies, PROTECTED_FAULTS, ProtectedFault, Protection, Stands, When, priced_settings, protections,
 };
+pub(crate) use protections::{InForce, buffers_on_exits};
 
 use crate::facts::Facts;
 use document::{Checkup, Diagnosis, Finding};

@@ -140,7 +140,7 @@ fn remedy(facts: &CheckupFacts, missed: &[String]) -> String {
     match (glibc(facts), kernel) {
         (Some(known), Some((major, minor))) if missed == [GETRANDOM] && known < RANDOM_IN_GLIBC => format!(
             "Programs need glibc 2.41 or newer here, as in a newer container image; this kernel, {major}.{minor}, has the function \
-             already. Or draw bytes for several uses at once."
+             already. Or read many random bytes with one getrandom call."
         ),
         _ => format!("Where these calls are frequent, {direct}."),
     }

@@ -48,7 +48,7 @@ pub(super) fn plain() -> Checkup {
     let carried = r#"{"process": {"pid": 7, "name": "kentry", "is_own": true}, "seccomp": {"mode": "off", "filters": 0},
         "store_bypass": "thread-allowed", "indirect_branch": "thread-allowed", "user_dispatch": false, "programs": [], "landlock": 0}"#;
     checkup.carried = Some(serde_json::from_str(carried).unwrap());
-    let runtimes = r#"{"rseq": {"in_kernel": true, "feature_size": 28, "in_loader": true, "in_command": true,
+    let runtimes = r#"{"rseq": {"in_kernel": true, "feature_size": 28, "in_loader": true,
         "in_program": {"program": "/bin/true", "registered": true, "size": 32}}}"#;
     checkup.runtimes = Some(serde_json::from_str(runtimes).unwrap());
     checkup

@@ -12,7 +12,8 @@ pub fn of(name: &str) -> Option<&'static ProtectedFault> {
 /// Attack, processors, Linux's remedy, and its price here: an item each.
 pub fn opening(table: &Table, fault: &ProtectedFault, runs: &LabRuns) -> String {
     let ProtectedFault { called, attack, processors, .. } = fault;
-    let does: Vec<&str> = fault.doings.iter().map(|doing| doing.what).collect();
+    let mut does: Vec<&str> = fault.doings.iter().map(|doing| doing.what).collect();
+    does.dedup();
     format!(
         "- **Attack**: {called}. {attack}\n- **Processors**: {processors}.\n- **Remedy**: the kernel {}.\n{}",
         does.join(", or "),

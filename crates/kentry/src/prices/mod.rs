@@ -6,7 +6,9 @@ pub mod sequence;
 use attribution::bill::{Figure, Price, Unit};
 use document::{Document, PriceSource, PriceUnit};
 use environment::{Trapped, Verdict};
+use findings::LIKE_HERE;
 use std::cell::OnceCell;
+use std::path::Path;
 use table::{Profile, Setting, Table};
 
 /// The kept runs of the lab on this machine, which are read when the first price is asked for.
@@ -38,24 +40,30 @@ pub fn line(table: &Table, settings: &[Setting], runs: &LabRuns) -> String {
 }
 
 fn sentence(table: &Table, setting: &Setting, runs: &LabRuns) -> String {
-    format!("{}.", price(table, setting, runs).words)
+    format!("{}.", price(table, setting, runs, command).words)
 }
 
-/// What each of these settings costs, for a checkup.
+/// What each of these settings of this machine's kernel costs, for a checkup.
 pub fn of(table: &Table, settings: &[Setting], runs: &LabRuns) -> Vec<document::Price> {
-    settings.iter().map(|setting| price(table, setting, runs)).collect()
+    settings.iter().map(|setting| price(table, setting, runs, command_like_here)).collect()
 }
+
+/// Names the command that measures a setting, through an entry.
+type Command = fn(&Table, &Setting, Option<&str>) -> String;
 
 /// Of the latest kept run that was timed; of the latest that counted, where none was; or of the lab's code.
-fn price(table: &Table, setting: &Setting, runs: &LabRuns) -> document::Price {
+fn price(table: &Table, setting: &Setting, runs: &LabRuns, command: Command) -> document::Price {
     let kept = runs.newest_first().iter();
     let told = kept.filter_map(|run| Some((Price::of(table, run, setting)?, run)));
     let is_timed = |price: &Price| price.unit != Unit::Instructions;
     let told: Vec<(Price, &Document)> =
         told.filter(|(price, run)| !is_timed(price) || is_native(run)).collect();
     match told.iter().find(|(price, _)| is_timed(price)).or(told.first()) {
-        Some((price, run)) => measured(table, setting, price, run),
-        None => counted(table, setting),
+        Some((price, run)) => {
+            let command = command(table, setting, Some(&price.entry));
+            measured(setting, price, run, command)
+        }
+        None => counted(table, setting, command),
     }
 }
 
@@ -67,7 +75,7 @@ fn is_native(run: &Document) -> bool {
 }
 
 /// As a run has it.
-fn measured(table: &Table, setting: &Setting, price: &Price, run: &Document) -> document::Price {
+fn measured(setting: &Setting, price: &Price, run: &Document, command: String) -> document::Price {
     let figure: Option<Figure> = price.alone.or(price.in_company.map(|(figure, _)| figure));
     let (unit, source) = match price.unit {
         Unit::Cycles => (PriceUnit::Cycles, PriceSource::Timed),
@@ -83,28 +91,37 @@ fn measured(table: &Table, setting: &Setting, price: &Price, run: &Document) -> 
         unit,
         source,
         words: report::price(price, run),
-        command: command(table, setting, Some(&price.entry)),
+        command,
     }
 }
 
-/// What a bill and the lab tell of a setting, on which machine.
-const MEASURES: &str = "counts its instructions; its time only where KVM runs ring 0 natively";
+/// What a bill and the lab tell of a setting on this machine.
+fn measures() -> &'static str {
+    let has = |module: &str| Path::new("/sys/module").join(module).exists();
+    let is_pvm = has("kvm_pvm") && !has("kvm_amd") && !has("kvm_intel");
+    if is_pvm {
+        "counts its instructions"
+    } else {
+        "counts its instructions; its time only where KVM runs ring 0 natively"
+    }
+}
 
 /// What is counted in the built-in kernel, and the command that measures it.
-fn counted(table: &Table, setting: &Setting) -> document::Price {
+fn counted(table: &Table, setting: &Setting, command: Command) -> document::Price {
+    let measures = measures();
     let found = sequence::counted(table, setting);
     let entry = found.as_ref().map(|found| found.entry);
     let command = command(table, setting, entry);
     let words = match &found {
         None => format!(
-            "no instruction more on any entry, counted in the kernel's code and not timed; `{command}` {MEASURES}"
+            "no instruction more on any entry, counted in the kernel's code and not timed; `{command}` {measures}"
         ),
         Some(sequence::Counted { entry, more, fewer }) => {
             let instructions = if *more == 1 { "instruction" } else { "instructions" };
             let fewer = if *fewer == 0 { String::new() } else { format!(" and {fewer} fewer") };
             format!(
                 "{more} {instructions} more{fewer} through {entry}, counted in the kernel's code and not timed, as no kept run tells it \
-                 (`{command}` {MEASURES})"
+                 (`{command}` {measures})"
             )
         }
     };
@@ -120,6 +137,12 @@ fn counted(table: &Table, setting: &Setting) -> document::Price {
         words,
         command,
     }
+}
+
+/// For a setting that this machine's kernel is like: a bill of all of it.
+fn command_like_here(_: &Table, _: &Setting, entry: Option<&str>) -> String {
+    let entry = entry.map(|entry| format!(" --entry {entry}")).unwrap_or_default();
+    format!("kentry bill --profile {LIKE_HERE}{entry}")
 }
 
 /// The command that measures a setting: a bill of the first profile that has it, or else the lab with and without it.
@@ -167,11 +190,8 @@ mod tests {
             prices.iter().map(|price| (price.setting.as_str(), price.source, price.amount)).collect();
         assert_eq!(told[0], ("smap=on", PriceSource::Counted, Some(3.0)));
         assert_eq!((told[1].0, told[1].1), ("pti=on", PriceSource::Code));
-        assert!(
-            prices
-                .iter()
-                .all(|price| price.unit == PriceUnit::Instructions && price.command.starts_with("kentry "))
-        );
+        assert!(prices.iter().all(|price| price.unit == PriceUnit::Instructions
+            && price.command.starts_with("kentry bill --profile like-here ")));
         assert!(prices[1].words.contains("not timed") && !prices[1].words.ends_with('.'));
     }
 

@@ -34,13 +34,14 @@ fn words(environment: &Environment) -> Option<Finding> {
     if words.is_empty() {
         return None;
     }
-    let said: Vec<String> = words.iter().map(|word| format!("{word} {}", what_of(word))).collect();
-    let verdict = format!("The command line has words about protections: {}.", words.join(" "));
-    Some(Finding {
-        evidence: Some(said.join("; ")),
-        remedy: Some("Boot without these words for what the kernel does unasked. What each leaves open stands beside its fault.".into()),
-        ..Id::BootWords.finding(Level::Note, verdict)
-    })
+    let said: Vec<String> = words.iter().map(|word| format!("{word}: {}", what_of(word))).collect();
+    let costs_nothing = words.iter().all(|word| left_out(word).is_some_and(|out| are_guests(&out)));
+    let (end, remedy) = match costs_nothing {
+        true => (" A machine that runs no guests loses nothing.", None),
+        false => ("", Some("Boot without these words for what the kernel does unasked.")),
+    };
+    let verdict = format!("{}.{end}", said.join("; "));
+    Some(Finding { remedy: remedy.map(str::to_owned), ..Id::BootWords.finding(Level::Note, verdict) })
 }
 
 /// Whether a word is about a protection, and asks for something unusual.
@@ -56,19 +57,30 @@ fn is_change(word: &str) -> bool {
 
 /// What a word does: of attack vectors (since Linux 6.17), which are left out.
 fn what_of(word: &str) -> String {
-    let Some(value) = word.strip_prefix("mitigations=") else {
-        return "decides about one protection".into();
-    };
-    let vectors: Vec<String> =
-        value.split([',', ';']).filter_map(|part| part.strip_prefix("no_")).map(vector).collect();
-    match value {
-        "off" => "leaves every fault open".into(),
-        "auto,nosmt" => {
-            "closes every fault, and switches second threads of cores off where one needs it".into()
+    match (word, left_out(word)) {
+        ("mitigations=off", _) => "every fault is left open".into(),
+        ("mitigations=auto,nosmt", _) => {
+            "every fault is closed, and second threads of cores are switched off where one needs it".into()
         }
-        _ if vectors.is_empty() => "decides about all protections".into(),
-        _ => format!("leaves out what is only against attacks {}", list(&vectors)),
+        (_, Some(out)) if are_guests(&out) => "protections against guests are off".into(),
+        (_, Some(out)) => {
+            let vectors: Vec<String> = out.into_iter().map(vector).collect();
+            format!("what is only against attacks {} is off", list(&vectors))
+        }
+        (word, None) if word.starts_with("mitigations=") => "decides about all protections".into(),
+        _ => "decides about one protection".into(),
     }
+}
+
+/// The attack vectors that `mitigations=` leaves out, if there are any.
+fn left_out(word: &str) -> Option<Vec<&str>> {
+    let value = word.strip_prefix("mitigations=")?;
+    let out: Vec<&str> = value.split([',', ';']).filter_map(|part| part.strip_prefix("no_")).collect();
+    (!out.is_empty()).then_some(out)
+}
+
+fn are_guests(vectors: &[&str]) -> bool {
+    vectors.iter().all(|vector| ["guest_host", "guest_guest"].contains(vector))
 }
 
 fn vector(name: &str) -> String {
@@ -90,7 +102,9 @@ fn fred(environment: &Environment) -> Option<Finding> {
     let verdict = "This processor offers FRED, by which it enters the kernel and returns without the IDT and without swapgs; this kernel \
                    does not use it.";
     unused.then(|| Finding {
-        remedy: Some("Boot with fred=on, of a kernel that is built with CONFIG_X86_FRED (since Linux 6.9). Nothing is given up.".into()),
+        remedy: Some(
+            "Boot with fred=on, of a kernel that is built with CONFIG_X86_FRED (since Linux 6.9).".into(),
+        ),
         ..Id::Fred.finding(Level::Note, verdict)
     })
 }

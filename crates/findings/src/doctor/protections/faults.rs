@@ -49,10 +49,29 @@ pub struct Doing {
     pub says: &'static [&'static str],
     /// What it does, behind "the kernel": `switches page tables`.
     pub what: &'static str,
+    /// The same as a thing: `page-table isolation (PTI)`.
+    pub named: &'static str,
     /// Where.
     pub lies: &'static [Lies],
     /// Settings of the lab that do the same on an entry.
     pub settings: &'static [&'static str],
+    /// What must be so besides the clause.
+    pub when: When,
+}
+
+/// Whether a clause tells by itself that something is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum When {
+    /// It does.
+    Said,
+    /// It does, and the code is there whatever is booted: no word takes it away.
+    BuiltIn,
+    /// It names other things besides: where the kernel is taken to be like the setting, too.
+    LikeIt,
+    /// The same clause is written for both places: where another fault has buffers cleared on returns to programs.
+    BuffersOnExits,
+    /// Where none has.
+    NoBuffersOnExits,
 }
 
 /// A fault.
@@ -72,17 +91,44 @@ pub struct ProtectedFault {
     pub off: Option<&'static str>,
     /// What is given up with it.
     pub given_up: &'static str,
-    /// The flags of CPUID of which the remedy needs one; none where it needs no microcode.
-    pub needs: &'static [&'static str],
+    /// What the remedy needs of microcode; none where it needs nothing.
+    pub needs: Option<&'static str>,
     /// Where this is from.
     pub source: &'static str,
 }
 
+/// The file of Inception.
+pub(super) const SRSO: &str = "spec_rstack_overflow";
+
+impl Doing {
+    /// Whether each system call executes it: on its way in or out, or at each return of the kernel.
+    pub fn is_in_a_call(&self) -> bool {
+        self.lies.iter().any(|place| matches!(place, Lies::Entries | Lies::Exits | Lies::Returns))
+    }
+}
+
+impl ProtectedFault {
+    /// Its name, without numbers and others: `Inception`.
+    pub fn short(&self) -> &'static str {
+        self.called.split_once(" (").map_or(self.called, |(short, _)| short)
+    }
+}
+
 const VERW: Doing = Doing {
-    says: &["Clear CPU buffers", "Clear CPU buffers attempted", "Clear Register File"],
+    says: &["Clear CPU buffers", "Clear CPU buffers attempted"],
     what: "clears buffers of the processor (VERW)",
+    named: "cleared buffers (VERW)",
     lies: &[Lies::Exits],
     settings: &["verw=on"],
+    when: When::Said,
+};
+
+const VERW_FOR_GUESTS: Doing = Doing {
+    what: "clears buffers of the processor before a guest runs (VERW)",
+    named: "buffers cleared before guests (VERW)",
+    lies: &[Lies::Guests],
+    settings: &[],
+    ..VERW
 };
 
 /// All of them, in the order in which people ask.
@@ -95,12 +141,14 @@ pub const PROTECTED_FAULTS: &[ProtectedFault] = &[
         doings: &[Doing {
             says: &["PTI"],
             what: "has page tables of its own (PTI), and changes them",
+            named: "page-table isolation (PTI)",
             lies: &[Lies::Entries, Lies::Exits],
             settings: &["pti=on"],
+            when: When::Said,
         }],
         off: Some("pti=off"),
         given_up: "the kernel's memory, to every program that is run here",
-        needs: &[],
+        needs: None,
         source: "Documentation/arch/x86/pti.rst",
     },
     ProtectedFault {
@@ -110,21 +158,28 @@ pub const PROTECTED_FAULTS: &[ProtectedFault] = &[
         processors: "all that speculate",
         doings: &[
             Doing {
-                says: &["usercopy/swapgs barriers and __user pointer sanitization"],
-                what: "masks pointers, and fences swapgs on entries of processors that need it",
-                lies: &[Lies::Copies],
-                settings: &["swapgs=fence", "index-mask=on"],
-            },
-            Doing {
-                says: &["__user pointer sanitization and usercopy barriers only"],
+                says: &[
+                    "usercopy/swapgs barriers and __user pointer sanitization",
+                    "__user pointer sanitization and usercopy barriers only",
+                ],
                 what: "masks pointers",
+                named: "masks of pointers",
                 lies: &[Lies::Copies],
                 settings: &["index-mask=on"],
+                when: When::BuiltIn,
+            },
+            Doing {
+                says: &["usercopy/swapgs barriers and __user pointer sanitization"],
+                what: "fences swapgs",
+                named: "fences behind swapgs",
+                lies: &[Lies::Entries],
+                settings: &["swapgs=fence"],
+                when: When::LikeIt,
             },
         ],
         off: Some("nospectre_v1"),
         given_up: "parts of the kernel's memory, where a swapgs is speculated over",
-        needs: &[],
+        needs: None,
         source: "Documentation/admin-guide/hw-vuln/spectre.rst",
     },
     ProtectedFault {
@@ -136,26 +191,34 @@ pub const PROTECTED_FAULTS: &[ProtectedFault] = &[
             Doing {
                 says: &["Enhanced / Automatic IBRS", "Enhanced IBRS", "Automatic IBRS"],
                 what: "leaves the predictor's isolation to the processor (enhanced or automatic IBRS)",
+                named: "enhanced or automatic IBRS",
                 lies: &[Lies::Nowhere],
                 settings: &["ibrs=enhanced"],
+                when: When::Said,
             },
             Doing {
                 says: &["IBRS"],
                 what: "writes SPEC_CTRL (IBRS)",
+                named: "IBRS on every entry and exit",
                 lies: &[Lies::Entries, Lies::Exits],
                 settings: &["ibrs=on"],
+                when: When::Said,
             },
             Doing {
                 says: &["Retpolines", "Enhanced / Automatic IBRS + Retpolines"],
                 what: "makes returns of indirect branches (retpolines)",
+                named: "retpolines",
                 lies: &[Lies::Branches],
                 settings: &["dispatch=retpoline"],
+                when: When::Said,
             },
             Doing {
                 says: &["LFENCE", "Enhanced / Automatic IBRS + LFENCE"],
                 what: "fences indirect branches (LFENCE)",
+                named: "fences of indirect branches (LFENCE)",
                 lies: &[Lies::Branches],
                 settings: &["dispatch=lfence"],
+                when: When::Said,
             },
             Doing {
                 says: &[
@@ -164,43 +227,55 @@ pub const PROTECTED_FAULTS: &[ProtectedFault] = &[
                     "BHI: SW loop on syscalls and VM exit",
                 ],
                 what: "clears the branch history by a loop",
+                named: "a loop over the branch history",
                 lies: &[Lies::Entries],
                 settings: &["bhb=loop"],
+                when: When::Said,
             },
             Doing {
                 says: &["BHI: BHI_DIS_S"],
                 what: "has the processor keep branch histories apart (BHI_DIS_S)",
+                named: "BHI_DIS_S",
                 lies: &[Lies::Nowhere],
                 settings: &["bhb=hardware"],
+                when: When::Said,
             },
             Doing {
                 says: &["RSB filling"],
                 what: "fills the return stack",
+                named: "filling of the return stack",
                 lies: &[Lies::Switches, Lies::Guests],
                 settings: &["rsb=32"],
+                when: When::Said,
             },
             Doing {
                 says: &["IBPB: always-on"],
                 what: "writes a barrier at each switch (IBPB)",
+                named: "a barrier at each switch (IBPB)",
                 lies: &[Lies::Switches],
                 settings: &["ibpb=on"],
+                when: When::Said,
             },
             Doing {
                 says: &["IBPB: conditional"],
                 what: "writes a barrier at switches to programs that ask for it (IBPB)",
+                named: "barriers at switches to programs that ask (IBPB)",
                 lies: &[Lies::Switches],
                 settings: &[],
+                when: When::Said,
             },
             Doing {
                 says: &["STIBP: always-on", "STIBP: forced"],
                 what: "keeps the threads of a core apart (STIBP)",
+                named: "STIBP",
                 lies: &[Lies::Programs],
                 settings: &["stibp=on"],
+                when: When::Said,
             },
         ],
         off: Some("nospectre_v2"),
         given_up: "the kernel's memory, to programs that train its branches, and programs' from each other",
-        needs: &[],
+        needs: None,
         source: "Documentation/admin-guide/hw-vuln/spectre.rst",
     },
     ProtectedFault {
@@ -212,97 +287,127 @@ pub const PROTECTED_FAULTS: &[ProtectedFault] = &[
             Doing {
                 says: &["Speculative Store Bypass disabled"],
                 what: "has loads wait for earlier stores in all programs (SSBD)",
+                named: "loads that wait in all programs (SSBD)",
                 lies: &[Lies::Programs],
                 settings: &["ssbd=on"],
+                when: When::Said,
             },
             Doing {
                 says: &["Speculative Store Bypass disabled via prctl"],
                 what: "has loads wait in programs that ask for it (SSBD, by prctl)",
+                named: "SSBD for programs that ask",
                 lies: &[Lies::Switches],
                 settings: &[],
+                when: When::Said,
             },
             Doing {
                 says: &["Speculative Store Bypass disabled via prctl and seccomp"],
                 what: "has loads wait in programs that ask for it or have a filter (SSBD)",
+                named: "SSBD for programs that ask or have a filter",
                 lies: &[Lies::Programs],
                 settings: &[],
+                when: When::Said,
             },
         ],
         off: Some("spec_store_bypass_disable=off"),
         given_up: "the protection of programs that run foreign code beside secrets, and ask for it",
-        needs: &["ssbd"],
+        needs: Some("SSBD"),
         source: "Documentation/userspace-api/spec_ctrl.rst",
     },
     ProtectedFault {
         name: "retbleed",
         called: "Retbleed (CVE-2022-29900, CVE-2022-29901)",
         attack: "A program has the kernel's returns predicted to an address of its choice.",
-        processors: "AMD's Zen 1 and 2, and Intel's Skylake to Comet Lake",
+        processors: "AMD's families 15h to 17h (Zen 1 and 2), Hygon's, and Intel's Skylake to Rocket Lake, of Ice Lake the clients alone",
         doings: &[
             Doing {
                 says: &["untrained return thunk"],
                 what: "untrains the prediction of returns",
+                named: "untrained returns",
                 lies: &[Lies::Entries, Lies::Returns],
                 settings: &["returns=untrain"],
+                when: When::Said,
             },
             Doing {
                 says: &["IBPB"],
                 what: "writes a barrier (IBPB)",
+                named: "a barrier on every entry (IBPB)",
                 lies: &[Lies::Entries],
                 settings: &["entry-ibpb=on"],
+                when: When::Said,
             },
             Doing {
                 says: &["IBRS"],
                 what: "writes SPEC_CTRL (IBRS)",
+                named: "IBRS on every entry and exit",
                 lies: &[Lies::Entries, Lies::Exits],
                 settings: &["ibrs=on"],
+                when: When::Said,
             },
             Doing {
                 says: &["Enhanced IBRS"],
                 what: "leaves it to the processor (enhanced IBRS)",
+                named: "enhanced IBRS",
                 lies: &[Lies::Nowhere],
                 settings: &["ibrs=enhanced"],
+                when: When::Said,
             },
             Doing {
                 says: &["Stuffing"],
                 what: "counts calls, and stuffs the return stack before it runs empty",
+                named: "counted calls (stuffing)",
                 lies: &[Lies::Entries, Lies::Returns],
                 settings: &[],
+                when: When::Said,
             },
         ],
         off: Some("retbleed=off"),
         given_up: "the kernel's memory, to programs that train its returns",
-        needs: &[],
+        needs: None,
         source: "arch/x86/kernel/cpu/bugs.c",
     },
     ProtectedFault {
-        name: "spec_rstack_overflow",
+        name: SRSO,
         called: "Inception (SRSO, CVE-2023-20569)",
         attack: "A program plants predictions of returns that the kernel then follows, even on processors that Retbleed spares.",
-        processors: "AMD's Zen 1 to 4, and Zen 5 where a hypervisor does not say that it is spared",
+        processors: "AMD's Zen 1 to 4; Zen 5 against guests alone, unless a hypervisor hides that (SRSO_USER_KERNEL_NO)",
         doings: &[
             Doing {
                 says: &["Safe RET", "safe RET"],
                 what: "returns through a sequence that is not predicted (safe RET)",
-                lies: &[Lies::Returns],
+                named: "safe returns",
+                lies: &[Lies::Entries, Lies::Returns],
                 settings: &["returns=untrain"],
+                when: When::Said,
             },
             Doing {
                 says: &["IBPB"],
                 what: "writes a barrier (IBPB)",
+                named: "a barrier on every entry (IBPB)",
                 lies: &[Lies::Entries],
                 settings: &["entry-ibpb=on"],
+                when: When::Said,
             },
             Doing {
                 says: &["IBPB on VMEXIT only"],
                 what: "writes a barrier behind guests (IBPB)",
+                named: "a barrier behind guests (IBPB)",
                 lies: &[Lies::Guests],
                 settings: &[],
+                when: When::Said,
+            },
+            Doing {
+                says: &["Reduced Speculation"],
+                what: "has the processor predict less while guests run (BP_SPEC_REDUCE)",
+                named: "less prediction while guests run",
+                lies: &[Lies::Guests],
+                settings: &[],
+                when: When::Said,
             },
         ],
         off: Some("spec_rstack_overflow=off"),
         given_up: "the kernel's memory, to programs that plant returns",
-        needs: &["ibpb"],
+        needs: Some("IBPB_BRTYPE"),
         source: "Documentation/admin-guide/hw-vuln/srso.rst",
     },
     ProtectedFault {
@@ -314,19 +419,23 @@ pub const PROTECTED_FAULTS: &[ProtectedFault] = &[
             Doing {
                 says: &["Aligned branch/return thunks"],
                 what: "makes indirect branches and returns in thunks that are aligned",
+                named: "aligned thunks",
                 lies: &[Lies::Branches, Lies::Returns],
                 settings: &["returns=thunk"],
+                when: When::Said,
             },
             Doing {
                 says: &["Retpolines"],
                 what: "makes returns of indirect branches (retpolines), and stuffs the return stack",
+                named: "retpolines and a stuffed return stack",
                 lies: &[Lies::Branches, Lies::Returns],
                 settings: &["dispatch=retpoline"],
+                when: When::Said,
             },
         ],
         off: Some("indirect_target_selection=off"),
         given_up: "the kernel's memory, to programs that train its branches",
-        needs: &[],
+        needs: None,
         source: "Documentation/admin-guide/hw-vuln/indirect-target-selection.rst",
     },
     ProtectedFault {
@@ -337,7 +446,7 @@ pub const PROTECTED_FAULTS: &[ProtectedFault] = &[
         doings: &[VERW],
         off: Some("mds=off"),
         given_up: "data of the kernel and of other programs that passed through the core",
-        needs: &["md_clear"],
+        needs: Some("MD_CLEAR"),
         source: "Documentation/admin-guide/hw-vuln/mds.rst",
     },
     ProtectedFault {
@@ -350,13 +459,15 @@ pub const PROTECTED_FAULTS: &[ProtectedFault] = &[
             Doing {
                 says: &["TSX disabled"],
                 what: "has switched TSX off",
+                named: "TSX switched off",
                 lies: &[Lies::Nowhere],
                 settings: &[],
+                when: When::Said,
             },
         ],
         off: Some("tsx_async_abort=off"),
         given_up: "data of the kernel and of other programs that passed through the core",
-        needs: &["md_clear"],
+        needs: Some("MD_CLEAR"),
         source: "Documentation/admin-guide/hw-vuln/tsx_async_abort.rst",
     },
     ProtectedFault {
@@ -364,10 +475,13 @@ pub const PROTECTED_FAULTS: &[ProtectedFault] = &[
         called: "MMIO stale data (CVE-2022-21123)",
         attack: "A program or guest that may use a device reads what others left in buffers.",
         processors: "Intel's Haswell-X to Rocket Lake, and some Atoms",
-        doings: &[VERW],
+        doings: &[
+            Doing { when: When::BuffersOnExits, ..VERW },
+            Doing { when: When::NoBuffersOnExits, ..VERW_FOR_GUESTS },
+        ],
         off: Some("mmio_stale_data=off"),
         given_up: "data of the kernel and of guests that passed through the core",
-        needs: &["md_clear"],
+        needs: Some("FB_CLEAR"),
         source: "Documentation/admin-guide/hw-vuln/processor_mmio_stale_data.rst",
     },
     ProtectedFault {
@@ -375,10 +489,10 @@ pub const PROTECTED_FAULTS: &[ProtectedFault] = &[
         called: "RFDS (register file data sampling, CVE-2023-28746)",
         attack: "A program reads what the kernel left in registers of the processor's own.",
         processors: "Intel's Atoms, and the efficient cores beside others",
-        doings: &[VERW],
+        doings: &[Doing { says: &["Clear Register File"], ..VERW }],
         off: Some("reg_file_data_sampling=off"),
         given_up: "values that the kernel had in registers",
-        needs: &["md_clear"],
+        needs: Some("RFDS_CLEAR"),
         source: "Documentation/admin-guide/hw-vuln/reg-file-data-sampling.rst",
     },
     ProtectedFault {
@@ -386,10 +500,14 @@ pub const PROTECTED_FAULTS: &[ProtectedFault] = &[
         called: "TSA (transient scheduler attacks, CVE-2024-36350)",
         attack: "A program learns what loads and stores of others were, from how long its own take.",
         processors: "AMD's Zen 3 and 4",
-        doings: &[VERW],
+        doings: &[
+            Doing { lies: &[Lies::Exits, Lies::Guests], ..VERW },
+            Doing { says: &["Clear CPU buffers: user/kernel boundary"], ..VERW },
+            Doing { says: &["Clear CPU buffers: VM"], ..VERW_FOR_GUESTS },
+        ],
         off: Some("tsa=off"),
         given_up: "data of the kernel and of other programs",
-        needs: &[],
+        needs: Some("VERW_CLEAR"),
         source: "arch/x86/kernel/cpu/bugs.c",
     },
     ProtectedFault {
@@ -401,43 +519,51 @@ pub const PROTECTED_FAULTS: &[ProtectedFault] = &[
             Doing {
                 says: &["PTE Inversion"],
                 what: "turns the addresses in such entries over",
+                named: "inverted addresses",
                 lies: &[Lies::Nowhere],
                 settings: &[],
+                when: When::Said,
             },
             Doing {
                 says: &["VMX: conditional cache flushes", "VMX: cache flushes"],
                 what: "flushes the first cache",
+                named: "flushes of the first cache",
                 lies: &[Lies::Guests],
                 settings: &[],
+                when: When::Said,
             },
         ],
         off: Some("l1tf=off"),
         given_up: "the host's memory, to its guests",
-        needs: &[],
+        needs: None,
         source: "Documentation/admin-guide/hw-vuln/l1tf.rst",
     },
     ProtectedFault {
         name: "gather_data_sampling",
         called: "GDS (Downfall, CVE-2022-40982)",
         attack: "A program reads by gather instructions what others left in vector registers.",
-        processors: "Intel's Skylake to Tiger Lake",
+        processors: "Intel's Skylake to Tiger Lake and Rocket Lake",
         doings: &[
             Doing {
                 says: &["Microcode", "Microcode (locked)"],
                 what: "leaves it to microcode, by which gathers take longer",
+                named: "slower gathers",
                 lies: &[Lies::Programs],
                 settings: &[],
+                when: When::Said,
             },
             Doing {
                 says: &["AVX disabled"],
                 what: "has switched AVX off",
+                named: "AVX switched off",
                 lies: &[Lies::Programs],
                 settings: &[],
+                when: When::Said,
             },
         ],
         off: Some("gather_data_sampling=off"),
         given_up: "vector registers of other programs and of the kernel, keys among them",
-        needs: &[],
+        needs: None,
         source: "Documentation/admin-guide/hw-vuln/gather_data_sampling.rst",
     },
     ProtectedFault {
@@ -448,12 +574,14 @@ pub const PROTECTED_FAULTS: &[ProtectedFault] = &[
         doings: &[Doing {
             says: &["Microcode"],
             what: "leaves it to microcode, by which rdrand takes longer",
+            named: "slower rdrand",
             lies: &[Lies::Programs],
             settings: &[],
+            when: When::Said,
         }],
         off: Some("srbds=off"),
         given_up: "random numbers that programs draw by rdrand",
-        needs: &[],
+        needs: None,
         source: "Documentation/admin-guide/hw-vuln/special-register-buffer-data-sampling.rst",
     },
     ProtectedFault {
@@ -464,12 +592,14 @@ pub const PROTECTED_FAULTS: &[ProtectedFault] = &[
         doings: &[Doing {
             says: &["KVM: Mitigation: Split huge pages"],
             what: "splits large pages that a guest executes",
+            named: "split pages of guests",
             lies: &[Lies::Guests],
             settings: &[],
+            when: When::Said,
         }],
         off: Some("kvm.nx_huge_pages=off"),
         given_up: "the host, which a guest can halt",
-        needs: &[],
+        needs: None,
         source: "Documentation/admin-guide/hw-vuln/multihit.rst",
     },
     ProtectedFault {
@@ -480,12 +610,14 @@ pub const PROTECTED_FAULTS: &[ProtectedFault] = &[
         doings: &[Doing {
             says: &["IBPB before exit to userspace", "IBPB on VMEXIT"],
             what: "writes a barrier (IBPB) before it returns to a program whose guest ran",
+            named: "a barrier behind guests (IBPB)",
             lies: &[Lies::Guests],
             settings: &[],
+            when: When::Said,
         }],
         off: Some("vmscape=off"),
         given_up: "the memory of programs that run guests, to their guests",
-        needs: &[],
+        needs: None,
         source: "Documentation/admin-guide/hw-vuln/vmscape.rst",
     },
 ];

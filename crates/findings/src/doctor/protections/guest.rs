@@ -11,8 +11,8 @@ const AMD: &str = "AuthenticAMD";
 /// The first family of AMD's that has PCID and INVPCID: Zen 3.
 const ZEN_3: u32 = 0x19;
 
-/// Models of Intel's family 6 that isolate branches themselves (enhanced IBRS), and are spared by Retbleed: Ice Lake's servers, and all
-/// from Alder Lake and Sapphire Rapids on. arch/x86/include/asm/intel-family.h, and `cpu_vuln_blacklist` of arch/x86/kernel/cpu/common.c.
+/// Models of Intel's family 6 that isolate branches themselves (enhanced IBRS), and are spared by Retbleed: Ice Lake's servers, and of
+/// those from Alder Lake and Sapphire Rapids on these: newer ones are not listed, and kentry says nothing of them. arch/x86/include/asm/intel-family.h, and `cpu_vuln_blacklist` of arch/x86/kernel/cpu/common.c.
 const SPARED_BY_RETBLEED: [u32; 12] =
     [0x6a, 0x6c, 0x8f, 0xcf, 0xad, 0xae, 0x97, 0x9a, 0xb7, 0xba, 0xbf, 0xbe];
 /// Those of them that can keep branch histories apart (BHI_DIS_S).
@@ -30,10 +30,11 @@ fn has(cpu: &Cpu, flag: &str) -> bool {
     named(&cpu.flags) || cpu.kernel_flags.as_deref().is_some_and(named)
 }
 
-/// Whether the true processor has PCID and INVPCID: those of Intel that have SMAP (Broadwell), and AMD's since Zen 3.
+/// Whether the true processor has PCID and INVPCID: those of Intel that have SMAP and ADX (Broadwell), and AMD's since Zen 3. SMAP alone
+/// proves nothing: Atoms of the server (Denverton) have it, and no INVPCID.
 fn is_without_by_choice(cpu: &Cpu) -> bool {
     match cpu.vendor.as_deref() {
-        Some(INTEL) => cpu.family == Some(6) && has(cpu, "smap"),
+        Some(INTEL) => cpu.family == Some(6) && has(cpu, "smap") && has(cpu, "adx"),
         Some(AMD) => cpu.family.is_some_and(|family| family >= ZEN_3),
         _ => false,
     }
@@ -62,7 +63,7 @@ fn address_spaces(environment: &Environment) -> Option<Finding> {
     Some(Finding {
         cause: Some("This processor has it; the guest's model of it has not.".into()),
         remedy: Some(format!(
-            "Ask for a model that has it: -cpu host, or -cpu MODEL,{} in QEMU. Nothing is given up.",
+            "Ask for a model that has it: -cpu host, or -cpu MODEL,{} in QEMU. Moves to hosts without it are given up.",
             shown.join(",")
         )),
         next: own.or_else(|| Some("kentry explain pcid".into())),
@@ -101,7 +102,7 @@ fn branches(environment: &Environment) -> Vec<Finding> {
                        does it by a loop on every entry, or leaves it.";
         Finding {
             evidence: Some(format!("spectre_v2: {}", state("spectre_v2"))),
-            remedy: Some("Ask for a model that has it: -cpu MODEL,+bhi-ctrl in QEMU 9.2 or newer. Nothing is given up.".into()),
+            remedy: Some("Ask for a model that has it: -cpu MODEL,+bhi-ctrl in QEMU 9.2 or newer. Moves to hosts without it are given up.".into()),
             next: Some("kentry explain bhb".into()),
             confidence: Confidence::Inferred,
             ..Id::GuestProcessor.finding(Level::Note, verdict)

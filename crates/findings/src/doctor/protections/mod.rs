@@ -2,11 +2,13 @@
 
 mod boot;
 mod faults;
+mod force;
 mod guest;
 mod here;
 mod state;
 
-pub use faults::{Doing, Lies, PROTECTED_FAULTS, ProtectedFault};
+use faults::SRSO;
+pub use faults::{Doing, Lies, PROTECTED_FAULTS, ProtectedFault, When};
 pub use here::{Protection, priced_settings, protections};
 pub use state::Stands;
 
@@ -16,6 +18,8 @@ use crate::id::Id;
 use document::{Figure, Finding, Level, PriceSource, PriceUnit, Unit};
 use environment::Environment;
 use state::State;
+
+pub(crate) use force::{InForce, buffers_on_exits};
 
 /// The findings that are made here; `mitigations` and `pti` are made of every run, too.
 #[cfg(test)]
@@ -28,30 +32,42 @@ pub(crate) fn findings(facts: &CheckupFacts) -> Vec<Finding> {
     let environment = &facts.run.document.environment;
     let Some(checkup) = facts.checkup else { return Vec::new() };
     let table = protections(checkup);
-    let mut found = crate::mitigations::findings(&facts.run);
+    let (done, left): (Vec<&Protection>, Vec<&Protection>) =
+        table.iter().partition(|protection| !protection.doings.is_empty());
+    let half: Vec<&str> =
+        done.iter().filter(|protection| protection.is_half()).map(|half| half.fault.name).collect();
+    let mut found = crate::mitigations::findings_beside(&facts.run, &half);
     for finding in found.iter_mut().filter(|finding| finding.id == Id::Mitigations.name()) {
-        finding.remedy = open(environment, &table).or(finding.remedy.take());
+        finding.remedy = open(environment, &left).or(finding.remedy.take());
     }
-    let costly = table.iter().filter(|protection| !protection.doings.is_empty());
-    found.extend(costly.map(protection));
+    found.extend(done.into_iter().map(|done| protection(environment, done)));
     found.extend(guest::findings(environment));
     found.extend(boot::findings(environment));
     found
 }
 
+impl Protection<'_> {
+    /// Something is done, and the kernel calls it open all the same. Only this finding names it then.
+    fn is_half(&self) -> bool {
+        self.stands == Stands::Open && !self.doings.is_empty()
+    }
+}
+
 /// What is done about one fault, and its price.
-fn protection(protection: &Protection) -> Finding {
+fn protection(environment: &Environment, protection: &Protection) -> Finding {
     let fault = protection.fault;
     let does: Vec<String> = protection.doings.iter().map(|doing| doing.what.to_owned()).collect();
     let lies: Vec<String> = protection.lies().iter().map(|place| place.words().to_owned()).collect();
-    let partly = if protection.stands == Stands::Open { ", and says that this is not enough" } else { "" };
+    let half = protection.is_half();
+    let partly = match (half, fault.needs) {
+        (false, _) => String::new(),
+        (true, Some(needs)) if State::of(protection.says).lacks_microcode() => {
+            format!("; the microcode half ({needs}) is missing, so the kernel calls this vulnerable")
+        }
+        (true, _) => "; it calls this vulnerable all the same".into(),
+    };
     let verdict =
         format!("{}: this kernel {}{partly}. It lies on {}.", fault.called, list(&does), list(&lies));
-    let spends = lies.iter().any(|place| place != Lies::Nowhere.words());
-    let remedy = fault
-        .off
-        .filter(|_| spends)
-        .map(|off| format!("Booting with {off} would give this back, and give up {}.", fault.given_up));
     Finding {
         evidence: Some(format!("{}: {}", fault.name, protection.says)),
         cause: Some(match protection.needed {
@@ -64,10 +80,10 @@ fn protection(protection: &Protection) -> Finding {
             _ => "The kernel does not know whether this processor has the fault.".into(),
         }),
         costs: Some(protection.costs()),
-        remedy,
+        remedy: if half { open(environment, &[protection]) } else { None },
         next: Some(format!("kentry explain {}", fault.name)),
         figures: figures(protection),
-        ..Id::Protection.finding(Level::Ok, verdict)
+        ..Id::Protection.finding(if half { Level::Note } else { Level::Ok }, verdict)
     }
 }
 
@@ -88,11 +104,28 @@ fn figures(protection: &Protection) -> Vec<Figure> {
 }
 
 /// What closes each fault that is open here, by name: another word at boot, or what the processor does not show.
-fn open(environment: &Environment, table: &[Protection]) -> Option<String> {
+fn open(environment: &Environment, table: &[&Protection]) -> Option<String> {
     let open = table.iter().filter(|protection| protection.stands == Stands::Open);
-    let each: Vec<String> = open.filter_map(|protection| closing(environment, protection)).collect();
-    (!each.is_empty()).then(|| format!("{}. Expect higher figures then.", each.join("; ")))
+    let each: Vec<(&Protection, String)> =
+        open.filter_map(|protection| Some((*protection, closing(environment, protection)?))).collect();
+    let dearer = each.iter().any(|(protection, _)| protection.is_dearer_closed());
+    let each: Vec<String> = each.into_iter().map(|(_, how)| how).collect();
+    let dearer = if dearer { " System calls would then cost more." } else { "" };
+    (!each.is_empty()).then(|| format!("{}.{dearer}", each.join("; ")))
 }
+
+impl Protection<'_> {
+    /// Whether calls pay for it only when it is closed. Of safe RET without microcode they pay all already.
+    fn is_dearer_closed(&self) -> bool {
+        self.doings.is_empty() && self.fault.doings.iter().any(|doing| doing.is_in_a_call())
+    }
+}
+
+/// What the kernel's flags of the processor tell. Other things it reads elsewhere, and says in words that it misses them.
+const FLAGS: [&str; 2] = ["SSBD", "MD_CLEAR"];
+
+/// AMD's family of Zen 5.
+const ZEN_5: u32 = 0x1a;
 
 fn closing(environment: &Environment, protection: &Protection) -> Option<String> {
     let fault = protection.fault;
@@ -102,18 +135,26 @@ fn closing(environment: &Environment, protection: &Protection) -> Option<String>
     if let Some(word) = asked {
         return Some(format!("{}: boot without {word}", fault.name));
     }
-    let has = |flag: &&str| environment.cpu.flags.iter().any(|known| known == flag);
-    let lacks_all = !fault.needs.is_empty() && !fault.needs.iter().any(has);
-    let no_microcode = State::of(protection.says).says(&["no microcode"]);
-    if !lacks_all && !no_microcode {
+    let cpu = &environment.cpu;
+    let has = |name: &str| {
+        let flags = cpu.flags.iter().chain(cpu.kernel_flags.iter().flatten());
+        flags.into_iter().any(|known| known.eq_ignore_ascii_case(name))
+    };
+    let lacks = fault.needs.is_some_and(|needs| FLAGS.contains(&needs) && !has(needs));
+    if !lacks && !State::of(protection.says).lacks_microcode() {
         return None;
     }
-    let flags =
-        if lacks_all { format!(" ({})", fault.needs.join(", ").to_uppercase()) } else { String::new() };
+    let needs = fault.needs.map(|needs| format!(" ({needs})")).unwrap_or_default();
+    let is_zen_5 = cpu.vendor.as_deref() == Some("AuthenticAMD") && cpu.family == Some(ZEN_5);
+    let or = if is_zen_5 && fault.name == SRSO {
+        "; with SRSO_USER_KERNEL_NO, which Zen 5 has, the kernel leaves safe RET out, and calls cost less"
+    } else {
+        ""
+    };
     Some(match environment.hypervisor.present {
-        true => format!("{}: the hypervisor must show what the remedy needs{flags}", fault.name),
+        true => format!("{}: the hypervisor must show what the remedy needs{needs}{or}", fault.name),
         false => format!(
-            "{}: the processor lacks what the remedy needs{flags}; a microcode update may bring it",
+            "{}: the processor lacks what the remedy needs{needs}; a microcode update may bring it{or}",
             fault.name
         ),
     })

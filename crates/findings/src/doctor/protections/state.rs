@@ -31,12 +31,20 @@ impl<'a> State<'a> {
             text => split(text),
         };
         let clauses = rest.split([';', ',']).map(str::trim).filter(|clause| !clause.is_empty());
-        State { stands, clauses: clauses.collect() }
+        let clauses: Vec<&str> = clauses.collect();
+        // ITS that is closed for guests alone: "Mitigation: Vulnerable, KVM: Not affected".
+        let is_open = stands == Stands::Mitigated && clauses.first() == Some(&"Vulnerable");
+        State { stands: if is_open { Stands::Open } else { stands }, clauses }
     }
 
     /// Whether one of its clauses is one of these, whole.
     pub fn says(&self, one_of: &[&str]) -> bool {
         self.clauses.iter().any(|clause| one_of.contains(clause))
+    }
+
+    /// Whether the kernel misses microcode. It writes `No microcode` and `no microcode`.
+    pub fn lacks_microcode(&self) -> bool {
+        self.clauses.iter().any(|clause| clause.eq_ignore_ascii_case("no microcode"))
     }
 }
 
@@ -75,6 +83,12 @@ mod tests {
         assert!(state.says(&["Retpolines"]) && !state.says(&["Retpoline", "STIBP"]));
         assert_eq!(State::of("Vulnerable: Safe RET, no microcode").clauses, ["Safe RET", "no microcode"]);
         assert_eq!(State::of("KVM: Mitigation: Split huge pages").stands, Stands::Mitigated);
+        let its = State::of("Mitigation: Vulnerable, KVM: Not affected");
+        assert_eq!((its.stands, its.clauses), (Stands::Open, vec!["Vulnerable", "KVM: Not affected"]));
+        for missing in ["Vulnerable: No microcode", "Vulnerable: Safe RET, no microcode"] {
+            assert!(State::of(missing).lacks_microcode(), "{missing}");
+        }
+        assert!(!State::of("Vulnerable: Microcode, no safe RET").lacks_microcode());
         assert_eq!(State::of("Not affected\n"), State { stands: Stands::NotAffected, clauses: vec![] });
     }
 
