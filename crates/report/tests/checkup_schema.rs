@@ -11,9 +11,8 @@ use document::{
 };
 use environment::Unseen;
 use examine::{
-    Apart, Audit, Carried, ClockHealth, IndirectBranch, KernelLog, KernelProgram, LogLine, Namespace,
-    NotLooked, Process, ProgramRseq, Rate, Rseq, Runtimes, Seccomp, SeccompMode, Steadiness, Steps,
-    StoreBypass, Tracer,
+    Apart, Audit, Carried, ClockHealth, IndirectBranch, KernelLog, KernelProgram, LogLine, NotLooked,
+    Process, ProgramRseq, Rate, Rseq, Runtimes, Seccomp, SeccompMode, Steadiness, Steps, StoreBypass, Tracer,
 };
 use findings::doctor::{Check, diagnoses};
 use report::{Format, Selection, Style};
@@ -94,38 +93,27 @@ fn carried() -> Carried {
         name: name.map(str::to_owned),
         id,
     };
-    let namespace =
-        |(kind, is_initial): (&str, bool)| (kind.to_owned(), Namespace { id: 0xEFFF_FFFC, is_initial });
     Carried {
         process: Process { pid: 71, name: String::new(), is_own: false, uid: Some(1000) },
         seccomp: Seccomp { mode: Some(SeccompMode::Filter), filters: Some(2) },
         store_bypass: Some(StoreBypass::ThreadForcedOff),
         indirect_branch: Some(IndirectBranch::ThreadOff),
         tracer: Some(Tracer { pid: 9, name: None }),
-        no_new_privs: Some(true),
         user_dispatch: Some(false),
-        audit: Audit { enabled: Some(true), login: Some(1000) },
+        audit: Audit { enabled: Some(true) },
         programs: Some(vec![
             program("sys_enter", Some("opensnoop"), Some(31)),
             program("sys_exit", None, Some(32)),
             program("syscalls", Some("an event of tracefs"), None),
         ]),
         landlock: Some(3),
-        namespaces: [("pid", true), ("time", false), ("user", true)].map(namespace).into(),
-        personality: Some(0x0004_0000),
         unseen: unseen(),
     }
 }
 
 fn runtimes() -> Runtimes {
     let in_program = Some(ProgramRseq { program: "/bin/true".into(), registered: true, size: 32 });
-    let rseq = Rseq {
-        in_kernel: Some(true),
-        feature_size: Some(28),
-        in_command: Some(false),
-        in_loader: Some(true),
-        in_program,
-    };
+    let rseq = Rseq { in_kernel: Some(true), feature_size: Some(28), in_loader: Some(true), in_program };
     Runtimes { rseq, unseen: unseen() }
 }
 
@@ -360,12 +348,8 @@ fn a_wrong_value_about_a_process_or_a_command_is_refused() {
         ("/carried/store_bypass", json!("vulnerable")),
         ("/carried/indirect_branch", json!("off-until-exec")),
         ("/carried/tracer/pid", json!(0)),
-        ("/carried/no_new_privs", json!(1)),
-        ("/carried/audit/login", json!(-1)),
         ("/carried/programs/0/tracepoint", json!("")),
         ("/carried/programs/0/id", json!("31")),
-        ("/carried/namespaces", json!({ "net": { "id": 1, "is_initial": true } })),
-        ("/carried/namespaces/pid/id", Value::Null),
         ("/carried/unseen/0/why", json!("")),
         ("/runtimes/rseq/in_kernel", json!("yes")),
         ("/runtimes/rseq/feature_size", json!(0)),
@@ -408,7 +392,6 @@ fn a_missing_or_unknown_field_is_refused() {
         "/carried/tracer",
         "/carried/audit",
         "/carried/programs/0",
-        "/carried/namespaces/time",
         "/carried/unseen/0",
         "/runtimes",
         "/runtimes/rseq",
