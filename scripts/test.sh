@@ -198,4 +198,6 @@ while [[ " ${running[*]} " == *" $command "* ]]; do reap; done
 if has guests; then guests; fi
 if has slow; then slow; fi
 reap_all
+# It switches a setting of the machine, so nothing may run beside it.
+if has slow; then step "checkups of a switched machine" tests/switched.sh; fi
 finish

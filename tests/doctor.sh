@@ -9,7 +9,6 @@ declare -a started=()
 
 stop() {
 	for pid in "${started[@]}"; do kill "$pid" 2>/dev/null; done
-	[ -z "${vsyscall32-}" ] || echo "$vsyscall32" >/proc/sys/abi/vsyscall32
 	rm -rf "$work"
 }
 trap stop EXIT
@@ -53,25 +52,6 @@ assert checkup["schema"] == "kentry.checkup/1", checkup["schema"]
 assert {d["check"] for d in checkup["diagnoses"]} == {"entries"}
 assert all(d["level"] in ("ok", "note", "warning", "critical") and d["verdict"].endswith(".") for d in checkup["diagnoses"])
 assert checkup["clock_health"] is None and checkup["run"]["results"]' "$work/checkup.json"
-
-# A condition made for real, and put back.
-if [ "$(id -u)" = 0 ] && [ "$(cat /proc/sys/abi/vsyscall32 2>/dev/null)" = 1 ] && echo 1 2>/dev/null >/proc/sys/abi/vsyscall32; then
-	vsyscall32=1
-	check "32-bit programs have their vDSO" 0 "$kentry" doctor "${short[@]}"
-	refuse 'vdso-32-bit|find no vDSO'
-	echo 0 >/proc/sys/abi/vsyscall32
-	check "32-bit programs lost it" 1 "$kentry" doctor "${short[@]}"
-	expect '^warning +entries: 32-bit programs find no vDSO'
-	expect 'Each clock read costs [0-9]'
-	expect 'sysctl abi.vsyscall32=1'
-	check "a warning is not critical" 0 "$kentry" doctor "${short[@]}" --fail-on critical
-	check "nor bad for whoever does not ask" 0 "$kentry" doctor "${short[@]}" --fail-on never
-	check "Nagios is warned" 1 "$kentry" doctor "${short[@]}" --format nrpe
-	expect '^WARNING: 1 warning'
-	echo 1 >/proc/sys/abi/vsyscall32
-else
-	skip "a lost 32-bit vDSO" "abi.vsyscall32 cannot be switched here"
-fi
 
 # --- as an ordinary user ---
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then

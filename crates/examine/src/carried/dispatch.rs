@@ -12,11 +12,25 @@ use std::time::Duration;
 /// PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG, since Linux 6.4; include/uapi/linux/ptrace.h.
 const GET_CONFIGURATION: libc::c_uint = 0x4211;
 
+/// The first version that has it.
+const SINCE: (u32, u32) = (6, 4);
+
+/// The version that the kernel says it has.
+fn release() -> Option<(u32, u32)> {
+    let name = nix::sys::utsname::uname().ok()?;
+    let mut numbers = name.release().to_str()?.split(|c: char| !c.is_ascii_digit()).map(str::parse);
+    Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
+}
+
 /// Whether the calling thread has it.
 ///
 /// # Errors
 /// In words, where it cannot be told.
 pub(super) fn here() -> Result<bool, String> {
+    // An older kernel would not answer; and gVisor, which says that it is Linux 4.4, has ended the process that is traced so.
+    if !release().is_some_and(|release| release >= SINCE) {
+        return Err("this kernel does not tell it (since Linux 6.4)".into());
+    }
     let thread = gettid();
     let answer = apart::ask(Duration::from_millis(150), |answer| ask(thread, answer))?;
     match apart::numbers(&answer).as_slice() {
