@@ -73,7 +73,7 @@ fn remedy(asked: &[String], all_asked: bool, is_guest: bool) -> String {
         words if all_asked => format!("To close them, boot without {}.", list(words)),
         words => format!("To close them, boot without {}; the others need {missing}.", list(words)),
     };
-    format!("{what} System calls may then cost more.")
+    format!("Expect higher figures where the kernel closes them. {what}")
 }
 
 /// Whether a word of the kernel's command line leaves a fault open. Documentation/admin-guide/kernel-parameters.txt.
@@ -171,7 +171,10 @@ mod tests {
             maker.document.environment.hypervisor.present = is_guest;
             let finding = found(&maker, "mitigations").unwrap();
             let remedy = finding.remedy.unwrap();
-            let remedy = remedy.strip_suffix(" System calls may then cost more.").unwrap().to_owned();
+            let remedy = remedy
+                .strip_prefix("Expect higher figures where the kernel closes them. ")
+                .unwrap()
+                .to_owned();
             (finding.cause.unwrap_or_default(), remedy)
         };
         let (cause, remedy) = told("quiet nopti", false);

@@ -38,7 +38,7 @@ mod tests {
     fn what_is_guessed_is_marked_and_odd_words_are_made_harmless() {
         let mut machine = Environment::default();
         machine.kernel.release = Some("6.1.0".into());
-        machine.mitigations.insert("mds".into(), "Mitigation: Clear CPU buffers \u{1b}[2J".into());
+        machine.mitigations.insert("mds".into(), "Mitigation: Clear CPU buffers; \u{1b}[2J".into());
         let text = explain(&machine);
         assert!(text.contains("- `index-mask=on`: Linux 6.1.0\n  guessed: built in since 4.16\n"), "{text}");
         assert!(text.contains("- `verw=on`: mds: ") && !text.contains('\u{1b}'), "{text}");

@@ -237,7 +237,7 @@ mod tests {
         }
         let pti = explain_setting(table, &Setting::new("pti", "on"), &none);
         let price = "4 instructions more through syscall-x86_64, counted in the kernel's code and not timed, as no kept run tells it \
-                     (`kentry bill --profile linux-4.14-pti --entry syscall-x86_64` counts its instructions; its time only where KVM runs ring 0 natively).";
+                     (`kentry bill --profile linux-4.14-pti --entry syscall-x86_64` counts its instructions";
         assert!(pti.contains(price), "{pti}");
         let smep = explain_setting(table, &Setting::new("smep", "on"), &none);
         assert!(smep.contains("- **Price**: no instruction more on any entry"), "{smep}");

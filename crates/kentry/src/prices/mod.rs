@@ -9,7 +9,7 @@ use environment::{Trapped, Verdict};
 use findings::LIKE_HERE;
 use std::cell::OnceCell;
 use std::path::Path;
-use table::{Profile, Setting, Table};
+use table::{Profile, Setting, Switch, Table};
 
 /// The kept runs of the lab on this machine, which are read when the first price is asked for.
 #[derive(Default)]
@@ -106,36 +106,47 @@ fn measures() -> &'static str {
     }
 }
 
+/// The switch that makes jumps of the kernel's returns (lab/entry/returns.c), which are on no list of steps.
+const RETURNS: &str = "returns";
+
 /// What is counted in the built-in kernel, and the command that measures it.
 fn counted(table: &Table, setting: &Setting, command: Command) -> document::Price {
-    let measures = measures();
     let found = sequence::counted(table, setting);
     let entry = found.as_ref().map(|found| found.entry);
     let command = command(table, setting, entry);
-    let words = match &found {
-        None => format!(
-            "no instruction more on any entry, counted in the kernel's code and not timed; `{command}` {measures}"
-        ),
-        Some(sequence::Counted { entry, more, fewer }) => {
-            let instructions = if *more == 1 { "instruction" } else { "instructions" };
-            let fewer = if *fewer == 0 { String::new() } else { format!(" and {fewer} fewer") };
-            format!(
-                "{more} {instructions} more{fewer} through {entry}, counted in the kernel's code and not timed, as no kept run tells it \
-                 (`{command}` {measures})"
-            )
-        }
-    };
+    let first = table.switch(RETURNS).map(Switch::first);
+    let changes_returns = setting.name == RETURNS && Some(&setting.value) != first.as_ref();
+    let words = in_words(found.as_ref(), changes_returns, &command);
     let amount = found.as_ref().map_or(0.0, |found| found.more as f64 - found.fewer as f64);
+    // What is counted in part has no figure: a bill, which counts what is executed, would contradict it.
+    let amount = Some(amount).filter(|_| !changes_returns);
     document::Price {
         setting: setting.to_string(),
         entry: entry.map(str::to_owned),
-        amount: Some(amount),
+        amount,
         low: None,
         high: None,
         unit: PriceUnit::Instructions,
         source: PriceSource::Code,
         words,
         command,
+    }
+}
+
+fn in_words(found: Option<&sequence::Counted>, changes_returns: bool, command: &str) -> String {
+    let (counted, measures) = ("counted in the kernel's code and not timed", measures());
+    let each = "at each return of a function, which is no step and not counted here";
+    match found {
+        None if changes_returns => format!("one instruction more {each}; `{command}` {measures}"),
+        None => format!("no instruction more on any entry, {counted}; `{command}` {measures}"),
+        Some(sequence::Counted { entry, more, fewer }) => {
+            let instructions = if *more == 1 { "instruction" } else { "instructions" };
+            let fewer = if *fewer == 0 { String::new() } else { format!(" and {fewer} fewer") };
+            let rest = if changes_returns { format!(", and one {each}") } else { String::new() };
+            format!(
+                "{more} {instructions} more{fewer} through {entry}, {counted}, as no kept run tells it{rest} (`{command}` {measures})"
+            )
+        }
     }
 }
 
@@ -152,7 +163,7 @@ fn command(table: &Table, setting: &Setting, entry: Option<&str>) -> String {
     if let Some(profile) = table.profiles.iter().find(has) {
         return format!("kentry bill --profile {}{entry}", profile.name);
     }
-    let first = table.switch(&setting.name).map(table::Switch::first).unwrap_or_default();
+    let first = table.switch(&setting.name).map(Switch::first).unwrap_or_default();
     let required = table.required(setting, &table.bare()).unwrap_or_default();
     let required: String = required.iter().map(|needed| format!(",{needed}")).collect();
     format!("kentry lab{entry} --set {}={first}{required} --set {setting}{required}", setting.name)
@@ -193,6 +204,19 @@ mod tests {
         assert!(prices.iter().all(|price| price.unit == PriceUnit::Instructions
             && price.command.starts_with("kentry bill --profile like-here ")));
         assert!(prices[1].words.contains("not timed") && !prices[1].words.ends_with('.'));
+    }
+
+    #[test]
+    fn returns_that_become_jumps_are_no_steps_and_so_have_no_figure_from_the_code() {
+        let table = Table::get();
+        let settings = ["thunk", "untrain"].map(|value| Setting::new(RETURNS, value));
+        let prices = of(table, &settings, &LabRuns::of(Vec::new()));
+        for price in &prices {
+            assert_eq!(price.amount, None);
+            assert!(price.words.contains("at each return of a function"), "{}", price.words);
+        }
+        let kept = LabRuns::of(vec![run(&settings[1], [28.0, 35.0])]);
+        assert_eq!(of(table, &settings[1..], &kept)[0].amount, Some(7.0), "a run counts what is executed");
     }
 
     #[test]
