@@ -254,7 +254,9 @@ mod tests {
         assert!(meltdown.starts_with("Meltdown: ") && *offset == "a random stack offset", "{words:?}");
         for part in &parts {
             assert!(
-                part.ns.is_none() && part.note.contains("not timed") && part.note.ends_with("here: why"),
+                part.ns.is_none()
+                    && part.note.starts_with("in the share; ")
+                    && part.note.ends_with("here: why"),
                 "instructions are no time: {part:?}"
             );
         }
