@@ -53,6 +53,14 @@ pub const EXEC_STATUS: &[(&str, &str)] = &[
     ("128 + n", "signal n ended the program"),
 ];
 
+/// Exit codes of `impact -- COMMAND`.
+pub const IMPACT_STATUS: &[(&str, &str)] = &[
+    ("125", "kentry itself failed"),
+    ("126", "the program cannot be loaded"),
+    ("127", "there is no such program"),
+    ("128 + n", "signal n ended the program"),
+];
+
 /// The exit code of `compare --git-bisect` where there is no answer.
 pub const STOPS_BISECTION: u8 = 128;
 

@@ -3,7 +3,7 @@
 use crate::cli::Cli;
 use crate::compare::args::{BISECT_STATUS, COMPARE_STATUS};
 use crate::error::Error;
-use crate::exit::{DOCTOR_STATUS, EXEC_STATUS, EXIT_STATUS, LAB_STATUS, NAGIOS, NOISY_STATUS};
+use crate::exit::{DOCTOR_STATUS, EXEC_STATUS, EXIT_STATUS, IMPACT_STATUS, LAB_STATUS, NAGIOS, NOISY_STATUS};
 use crate::output::print;
 use crate::profiles;
 use clap::{Command, CommandFactory};
@@ -432,7 +432,7 @@ fn status(roff: &mut Roff, subcommand: Option<&str>) {
                 roff,
                 "With -- COMMAND, the exit status is the command's (0 where --seconds ended it), or one of these:",
             );
-            items(roff, EXEC_STATUS);
+            items(roff, IMPACT_STATUS);
         }
         Some("bill" | "anatomy") => {
             section(roff, "EXIT STATUS", EXIT_STATUS);

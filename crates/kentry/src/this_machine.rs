@@ -84,7 +84,8 @@ pub fn runs_of_lab() -> Vec<Document> {
         .collect()
 }
 
-fn is_emulated(machine: Machine) -> bool {
+/// Whether a program executes this machine, which has no times then.
+pub fn is_emulated(machine: Machine) -> bool {
     machine.counter() == Counter::Instructions
 }
 

@@ -180,22 +180,23 @@ impl Started {
         }
         let seconds = self.begin.elapsed().as_secs_f64();
         drop(self.terminal.take());
-        let (status, parts) = end.unwrap_or_default();
+        let Reaped { status, parts, switches } = end.unwrap_or_default();
         let was_told = told.is_some();
         if was_told {
             // What it has started and left behind: its filter asks this process, or its time is up, too.
             self.signal(Signal::SIGKILL);
         }
         let ended = Ended { status: ExitStatus::from_raw(status), was_told };
-        let cpu = CpuTime { seconds: parts.iter().sum(), parts: Some(parts), by: "rusage of the command" };
         let observed = match self.counting {
             Counting::Tracepoint(watch) => {
                 let observed = watch.end()?;
-                Observed { cpu: CpuTime { parts: Some(parts), ..observed.cpu }, seconds, ..observed }
+                let cpu = CpuTime::of_command(parts, Some(observed.cpu.seconds));
+                Observed { cpu, seconds, switches: Some(switches), ..observed }
             }
             Counting::Filter(supervisor) => {
                 let counts = supervisor.join().map_err(|_| Error::System("counting has failed".into()))?;
-                Observed { total: counts.seen(), counts, seconds, cpu }
+                let cpu = CpuTime::of_command(parts, None);
+                Observed { total: counts.seen(), counts, seconds, cpu, switches: Some(switches), forks: 0 }
             }
         };
         Ok((observed, ended))
@@ -205,8 +206,8 @@ impl Started {
         let _ = i32::try_from(self.child.id()).map(|group| killpg(Pid::from_raw(group), signal));
     }
 
-    /// Its status and its CPU time in user space and in the kernel, with that of its children, if it has ended.
-    fn reap(&self) -> Result<Option<(i32, [f64; 2])>, Errno> {
+    /// What it ended with, if it has.
+    fn reap(&self) -> Result<Option<Reaped>, Errno> {
         let pid = i32::try_from(self.child.id()).map_err(|_| Errno::ECHILD)?;
         let mut status = 0;
         // SAFETY: all zeros is a usage.
@@ -215,10 +216,25 @@ impl Started {
         let reaped = unsafe { libc::wait4(pid, &raw mut status, libc::WNOHANG, &raw mut usage) };
         match Errno::result(reaped) {
             Ok(0) | Err(Errno::EINTR) => Ok(None),
-            Ok(_) => Ok(Some((status, [usage.ru_utime, usage.ru_stime].map(seconds)))),
+            Ok(_) => {
+                let parts = [usage.ru_utime, usage.ru_stime].map(seconds);
+                let count = |count: i64| u64::try_from(count).unwrap_or(0);
+                let switches = count(usage.ru_nvcsw).saturating_add(count(usage.ru_nivcsw));
+                Ok(Some(Reaped { status, parts, switches }))
+            }
             Err(errno) => Err(errno),
         }
     }
+}
+
+/// What a command ended with. Usage is that of its children, too.
+#[derive(Debug, Clone, Copy, Default)]
+struct Reaped {
+    status: i32,
+    /// Seconds in user space and in the kernel.
+    parts: [f64; 2],
+    /// How often threads were switched.
+    switches: u64,
 }
 
 fn seconds(time: libc::timeval) -> f64 {

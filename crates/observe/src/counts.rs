@@ -24,6 +24,8 @@ pub struct Counts {
     before: Vec<(u32, Running)>,
     /// Records that found no room in a ring.
     lost: u64,
+    /// Threads and processes that were made.
+    forks: u64,
     /// Whether FRED delivers system calls here, which leaves rcx alone.
     has_fred: bool,
 }
@@ -45,6 +47,9 @@ impl Counts {
 
     /// Counts a record.
     pub(crate) fn add(&mut self, record: Record) {
+        if matches!(record, Record::Forked { .. }) {
+            self.forks = self.forks.saturating_add(1);
+        }
         match record {
             Record::Call { pid, number, first, registers, .. } => {
                 let has_fred = self.has_fred;
@@ -102,6 +107,11 @@ impl Counts {
     /// How many found no room to be seen, by the rings' own words.
     pub fn lost(&self) -> u64 {
         self.lost
+    }
+
+    /// How many threads and processes were made meanwhile.
+    pub fn forks(&self) -> u64 {
+        self.forks
     }
 
     fn all(&self) -> impl Iterator<Item = (u32, &Running)> {
@@ -212,7 +222,7 @@ mod tests {
         let of: Vec<(&str, u64)> =
             processes[&NOBODY].iter().map(|of| (of.name.as_str(), of.calls.values().sum())).collect();
         assert_eq!(of, [("sh", 1), ("true", 2)]);
-        assert_eq!((counts.seen(), counts.lost()), (3, 3));
+        assert_eq!((counts.seen(), counts.lost(), counts.forks()), (3, 3, 1));
     }
 
     #[test]

@@ -12,6 +12,7 @@ pub mod notify;
 pub mod proc;
 mod record;
 mod ring;
+mod switches;
 mod target;
 mod tracepoint;
 mod watch;

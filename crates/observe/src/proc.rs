@@ -62,6 +62,14 @@ pub fn carried(text: &str) -> Carried {
     }
 }
 
+/// How often a thread was switched, whether it wanted that or not. Parses `/proc/PID/task/TID/status`.
+pub fn switches(text: &str) -> Option<u64> {
+    let field = |name: &str| {
+        text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')?.trim().parse::<u64>().ok())
+    };
+    field("voluntary_ctxt_switches")?.checked_add(field("nonvoluntary_ctxt_switches")?)
+}
+
 /// CPU time of a cgroup in microseconds: all of it, in user space, in the kernel. Parses `cpu.stat` (cgroup v2).
 pub fn cpu_stat(text: &str) -> Option<[u64; 3]> {
     let field = |name: &str| {
@@ -96,6 +104,13 @@ pub(crate) fn read(path: impl AsRef<Path>) -> std::io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
+/// The threads of a process; none of one that is not there.
+pub(crate) fn threads(pid: u32) -> Vec<u32> {
+    let entries = fs::read_dir(format!("/proc/{pid}/task"));
+    let number = |entry: std::io::Result<fs::DirEntry>| entry.ok()?.file_name().to_str()?.parse().ok();
+    entries.map(|entries| entries.filter_map(number).collect()).unwrap_or_default()
+}
+
 /// Whether the program that a process executes is a 64-bit one; none where that cannot be read.
 pub(crate) fn is_64(pid: u32) -> Option<bool> {
     let mut begin = [0; 5];
@@ -128,7 +143,8 @@ mod tests {
 
     const STAT: &str = "42 (a) (b) c) S 1 42 42 0 -1 4194560 100 0 0 0 17 4 0 0 20 0 1 0 9 1 1 1\n";
     const STATUS: &str = "Name:\tx\nTracerPid:\t7\nNoNewPrivs:\t1\nSeccomp:\t2\nSeccomp_filters:\t3\n\
-                          Speculation_Store_Bypass:\tthread force mitigated\n";
+                          Speculation_Store_Bypass:\tthread force mitigated\n\
+                          voluntary_ctxt_switches:\t40\nnonvoluntary_ctxt_switches:\t2\n";
     const SYSTEM: &str = "cpu  10 1 20 400 5 2 3 9 0 0\ncpu0 10 1 20 400 5 2 3 9 0 0\n";
     const CGROUP: &str = "usage_usec 30\nuser_usec 10\nsystem_usec 20\nnr_periods 0\n";
     const MAPS: &str =
@@ -142,6 +158,7 @@ mod tests {
         let all = Carried { filters: Some(3), has_seccomp: true, has_ssbd: true, tracer: 7 };
         assert_eq!(carried(STATUS), all);
         assert_eq!(carried(""), Carried::default());
+        assert_eq!((switches(STATUS), switches("voluntary_ctxt_switches:\t40\n")), (Some(42), None));
         assert_eq!(system_stat(SYSTEM), Some([11, 25]));
         assert_eq!(cpu_stat(CGROUP), Some([30, 10, 20]));
         assert_eq!(vdso_in(MAPS), Some(0xf7fc_5000..=0xf7fc_6fff));
@@ -175,7 +192,13 @@ mod tests {
     fn hostile_files_tell_nothing_or_something_but_end() {
         for text in [STAT, STATUS, SYSTEM, CGROUP, MAPS] {
             for broken in broken(text, 2000) {
-                let _ = (stat(&broken), system_stat(&broken), cpu_stat(&broken), vdso_in(&broken));
+                let _ = (
+                    stat(&broken),
+                    system_stat(&broken),
+                    cpu_stat(&broken),
+                    vdso_in(&broken),
+                    switches(&broken),
+                );
                 assert!(carried(&broken).filters.is_none_or(|filters| broken.contains(&filters.to_string())));
             }
         }

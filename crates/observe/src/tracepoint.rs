@@ -4,6 +4,7 @@
 //! and it is gone with its descriptor, however this process ends.
 
 use crate::error::Error;
+use crate::proc;
 use nix::errno::Errno;
 use nix::fcntl::{AtFlags, OFlag, openat};
 use nix::libc;
@@ -104,6 +105,11 @@ pub(crate) fn cgroup(path: &Path) -> Result<OwnedFd, Error> {
     })?;
     match nix::sys::stat::fstatat(&folder, "cgroup.procs", AtFlags::empty()).is_ok() && is_v2(&folder) {
         true => Ok(folder),
+        false if !has_v2(&proc::read("/proc/self/mountinfo").unwrap_or_default()) => {
+            Err(Error::Target(format!(
+                "{shown} is no cgroup of version 2. This machine has only cgroup version 1; use --pid or --system"
+            )))
+        }
         false => Err(Error::Target(format!(
             "{shown} is no cgroup of version 2; `cat /proc/PID/cgroup` tells a process's (the line that begins with 0::), below the folder \
              where cgroup2 is mounted"
@@ -111,7 +117,24 @@ pub(crate) fn cgroup(path: &Path) -> Result<OwnedFd, Error> {
     }
 }
 
+/// Whether cgroups of version 2 are mounted anywhere. Parses `/proc/PID/mountinfo`.
+fn has_v2(text: &str) -> bool {
+    text.lines().any(|line| line.contains(" - cgroup2 "))
+}
+
 fn is_v2(folder: &OwnedFd) -> bool {
     let found = nix::sys::statfs::fstatfs(folder);
     found.is_ok_and(|found| found.filesystem_type() == nix::sys::statfs::CGROUP2_SUPER_MAGIC)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_without_version_2_is_told_from_one_that_has_both() {
+        let old = "32 31 0:29 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n";
+        assert!(!has_v2(old) && !has_v2(""));
+        assert!(has_v2(&format!("{old}41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n")));
+    }
 }

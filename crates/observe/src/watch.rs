@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::event::{Event, What, Whose};
 use crate::record::records;
 use crate::ring::Ring;
+use crate::switches::Switches;
 use crate::target::{Clock, CpuTime, Target};
 use crate::{proc, tracepoint};
 use nix::errno::Errno;
@@ -52,6 +53,10 @@ pub struct Observed {
     pub seconds: f64,
     /// The CPU time of those whose calls these are.
     pub cpu: CpuTime,
+    /// How often their threads were switched, and events with them; none where nobody tells.
+    pub switches: Option<u64>,
+    /// How many threads and processes they made, of which each got events of its own.
+    pub forks: u64,
 }
 
 /// Events that count; dropped, they are gone.
@@ -60,6 +65,7 @@ pub struct Watch {
     calls: Vec<Event>,
     times: Vec<Event>,
     clock: Option<Clock>,
+    switches: Switches,
     begin: Instant,
     reader: Reader,
 }
@@ -94,6 +100,7 @@ impl Watch {
             Target::Cgroup(path) => Some(Clock::of_cgroup(path)?),
             Target::System => Some(Clock::of_system()?),
         };
+        watch.switches = Switches::of(target);
         watch.enable()?;
         Ok(watch)
     }
@@ -130,7 +137,7 @@ impl Watch {
         let files = files.iter().filter_map(|place| calls.get(*place)?.as_fd().try_clone_to_owned().ok());
         reader
             .give(Given { files: files.collect(), rings: rings.into_iter().map(|(_, ring)| ring).collect() });
-        Ok(Watch { calls, times, clock: None, begin: Instant::now(), reader })
+        Ok(Watch { calls, times, clock: None, switches: Switches::None, begin: Instant::now(), reader })
     }
 
     fn enable(&self) -> Result<(), Error> {
@@ -156,10 +163,15 @@ impl Watch {
             Some(clock) => clock.used()?,
             None => {
                 let seconds = sum(&self.times)? as f64 / 1e9;
-                CpuTime { seconds, parts: None, by: "the kernel's task clock" }
+                CpuTime { seconds, sure: seconds, parts: None, by: "the kernel's task clock" }
             }
         };
-        Ok(Observed { counts: self.reader.end(), total, seconds, cpu })
+        let switches = self.switches.since();
+        let counts = self.reader.end();
+        // Those of the whole machine are no thread's.
+        let forks =
+            if matches!(self.switches, Switches::None) && self.clock.is_some() { 0 } else { counts.forks() };
+        Ok(Observed { counts, total, seconds, cpu, switches, forks })
     }
 }
 
@@ -199,7 +211,7 @@ impl Opening<'_> {
     fn process(&mut self, pid: u32) -> Result<(), Error> {
         let mut known = BTreeSet::new();
         loop {
-            let new: Vec<u32> = threads(pid).into_iter().filter(|tid| !known.contains(tid)).collect();
+            let new: Vec<u32> = proc::threads(pid).into_iter().filter(|tid| !known.contains(tid)).collect();
             for tid in &new {
                 match self.thread(*tid, false) {
                     // It has ended meanwhile.
@@ -260,12 +272,6 @@ impl Opening<'_> {
         self.calls.push(event);
         Ok(())
     }
-}
-
-fn threads(pid: u32) -> Vec<u32> {
-    let entries = std::fs::read_dir(format!("/proc/{pid}/task"));
-    let number = |entry: std::io::Result<std::fs::DirEntry>| entry.ok()?.file_name().to_str()?.parse().ok();
-    entries.map(|entries| entries.filter_map(number).collect()).unwrap_or_default()
 }
 
 /// As many files may be open as is permitted, while this exists.

@@ -42,6 +42,8 @@ fn sample() -> Impact {
         },
         share: within(0.1, 0.095, 0.105),
         cpus: within(0.05, 0.0475, 0.0525),
+        unpriced: 0,
+        uncounted: within(1.0, 0.9, 1.1).unwrap(),
         observing_ns: within(600.0, 590.0, 610.0),
         crossings: vec![Crossing {
             entry: "syscall-x86_64".into(),
@@ -75,6 +77,7 @@ fn sample() -> Impact {
         remedies: vec![Remedy {
             what: "io_uring in batches of 64".into(),
             calls: 900_000,
+            at_most: false,
             ns: within(30.0, 28.0, 32.0),
             share: within(0.027, 0.025, 0.029),
             note: "of the crossing alone".into(),
@@ -90,6 +93,7 @@ fn bounded() -> Impact {
         subject: Subject { kind: SubjectKind::Command, name: "true".into(), pid: Some(7) },
         method: Method::Notification,
         share,
+        uncounted: Interval { estimate: None, low: 0.0, high: 1.6 },
         observing_ns: None,
         ..sample()
     }
@@ -139,6 +143,9 @@ fn a_wrong_value_is_refused() {
             ("/share/low", Value::Null),
             ("/cpu/by", Value::Null),
             ("/calls/0/numbers", json!("16")),
+            ("/uncounted", Value::Null),
+            ("/unpriced", json!(-1)),
+            ("/remedies/0/at_most", Value::Null),
             ("/parts/0/kind", json!("magic")),
             ("/remedies/0/ns", json!(30)),
         ],
@@ -163,9 +170,10 @@ fn text_says_the_share_in_one_sentence_and_what_is_not_known_with_a_dash() {
     let text = written(&sample(), Format::Text);
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for part in [
-        "10.0 % (9.50 to 10.5 %) of the CPU time that they use goes into entry and exit, 0.050 of a CPU; the service behind it is not in it.",
+        "10.0 % (9.50 to 10.5 %) of the CPU time that they use goes into crossings: entry and exit, dispatch and the least service, 0.050 of a CPU. What calls do beyond that is not in it.",
         "1,000,000 system calls, 500,000 in a second",
-        "added 600.0, 590.0 to 610.0 ns to a call, measured here, so 0.600 s of CPU time",
+        "added 600.0, 590.0 to 610.0 ns to a call, measured here in a loop",
+        "of it by counting 0.600 s, so that shares are of 1.000 s",
         "a seccomp filter - - measured by: kentry compare",
         "io_uring in batches of 64 900,000 30.0 2.70 ±0.20",
     ] {
@@ -174,7 +182,7 @@ fn text_says_the_share_in_one_sentence_and_what_is_not_known_with_a_dash() {
     assert!(!text.contains('\u{1b}'), "a program's name steers no terminal");
     let bounds = written(&bounded(), Format::Text);
     assert!(
-        bounds.contains("At least 4.00 % of the CPU time") && bounds.contains("asked kentry at each call"),
+        bounds.contains("Not known (4.00 % or more)") && bounds.contains("asked kentry at each call"),
         "{bounds}"
     );
     let unknown = written(&unpriced(), Format::Text);
@@ -183,6 +191,56 @@ fn text_says_the_share_in_one_sentence_and_what_is_not_known_with_a_dash() {
             && unknown.contains("kentry -e syscall-x86_64 -o getppid"),
         "{unknown}"
     );
+}
+
+/// A filter's share, and one call of two million without a price.
+#[test]
+fn the_answer_says_what_is_carried_and_what_has_no_price() {
+    let words =
+        |impact: &Impact| written(impact, Format::Text).split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut impact = sample();
+    impact.parts[0].share = within(0.12, 0.11, 0.13);
+    assert!(
+        words(&impact).contains("; with what they carry (a seccomp filter): 22.0 %."),
+        "{}",
+        words(&impact)
+    );
+    impact.parts[0].kind = PartKind::Shared;
+    assert!(!words(&impact).contains("with what they carry"), "it is in the share");
+    let share = Some(Interval { estimate: None, low: 0.095, high: 1.0 });
+    let impact = Impact { unpriced: 1, share, ..sample() };
+    let text = words(&impact);
+    assert!(
+        text.contains("At least 9.50 % of") && text.contains("1 of 1,000,000 calls has no price."),
+        "{text}"
+    );
+}
+
+/// `gives back -69.6`, and `31.7 ±8.72` beside `26.3 to 43.7 %`.
+#[test]
+fn a_saving_that_is_none_costs_and_a_lopsided_interval_has_two_ends() {
+    let of = |at_most, share: Option<Interval>| {
+        let mut impact = sample();
+        impact.remedies[0].at_most = at_most;
+        impact.remedies[0].share = share;
+        let text = written(&impact, Format::Text);
+        text.lines()
+            .find(|line| line.contains("io_uring"))
+            .unwrap()
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    for (at_most, share, told) in [
+        (false, within(-0.696, -0.72, -0.67), "costs 69.6 more ±2.60"),
+        (true, within(-0.696, -0.72, -0.67), "costs ≥ 67.0 more"),
+        (true, within(0.027, 0.025, 0.029), "≤ 2.90"),
+        (false, within(0.317, 0.263, 0.437), "31.7 26 to 44"),
+        (true, None, "30.0 -"),
+    ] {
+        let line = of(at_most, share);
+        assert!(line.contains(told), "{told}: {line}");
+    }
 }
 
 #[test]

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 /// The version of the document.
 pub const SCHEMA: &str = "kentry.impact/1";
 
-/// What share of a workload's CPU time goes into entry and exit.
+/// What share of a workload's CPU time goes into crossings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Impact {
     /// [`SCHEMA`].
@@ -40,11 +40,15 @@ pub struct Impact {
     pub unseen: u64,
     /// The CPU time of whoever made them, counting included.
     pub cpu: CpuTime,
-    /// The share of the CPU time that goes into entry and exit, from 0 to 1: of what it would be without counting. Null where no cost is known.
+    /// The share of the CPU time that goes into crossings, from 0 to 1: of what it would be without counting. Null where no cost is known.
     pub share: Option<Interval>,
     /// The same in CPUs: seconds of CPU time in a second.
     pub cpus: Option<Interval>,
-    /// What counting added to a call, in nanoseconds; null where it was not measured.
+    /// Calls of `total` whose way into the kernel has no cost here.
+    pub unpriced: u64,
+    /// The CPU time that shares are of, in seconds: without what counting took.
+    pub uncounted: Interval,
+    /// What counting added to a call, in nanoseconds, in a loop; null where it was not measured.
     pub observing_ns: Option<Interval>,
     /// Ways into the kernel, with what a crossing costs by each.
     pub crossings: Vec<Crossing>,
@@ -185,6 +189,8 @@ pub enum PartKind {
     Layer,
     /// What the kernel does against a fault of the processor. It is in the share.
     Protection,
+    /// A layer that kentry carries itself, so that it was measured with each crossing: it is in the share.
+    Shared,
 }
 
 /// What would give back a part of the CPU time.
@@ -194,6 +200,8 @@ pub struct Remedy {
     pub what: String,
     /// The calls that it is about.
     pub calls: u64,
+    /// Whether it saves less, as a rule: the figure is of the best case.
+    pub at_most: bool,
     /// What it saves of each, in nanoseconds; null where that was not measured.
     pub ns: Option<Interval>,
     /// The share of the CPU time that it gives back; null where that was not measured.

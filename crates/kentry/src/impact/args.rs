@@ -1,7 +1,7 @@
 //! The command line of `kentry impact`.
 
 use crate::error::Error;
-use crate::exit::{EXEC_STATUS, codes, exit_status};
+use crate::exit::{IMPACT_STATUS, codes, exit_status};
 use crate::options::output::{OutputArgs, formats};
 use crate::options::time::{TimeArgs, of_one_kind, with_default};
 use crate::options::values::{budget, one_of};
@@ -64,7 +64,7 @@ pub struct ImpactArgs {
     #[arg(long, conflicts_with = "command")]
     pub system: bool,
     /// Start this command and count its calls and those of its children, until it ends
-    #[arg(last = true, value_name = "COMMAND", required_unless_present_any = ["pid", "cgroup", "system"], value_hint = ValueHint::CommandWithArguments)]
+    #[arg(last = true, value_name = "COMMAND", value_hint = ValueHint::CommandWithArguments)]
     pub command: Vec<OsString>,
     /// How long to count [default: 5]; a command is ended then [default: until it ends]
     #[arg(long, value_name = "SECONDS", value_parser = budget, allow_negative_numbers = true)]
@@ -96,6 +96,9 @@ impl ImpactArgs {
             (None, None, true) => Some(Target::System),
             (None, None, false) => None,
         };
+        if target.is_none() && self.command.is_empty() {
+            return Err(Error::Usage("say whose calls: --pid, --cgroup, --system or -- COMMAND".into()));
+        }
         match target {
             Some(_) if self.method == By::Filter => {
                 let why = "--method filter: a filter is put on when a program starts; use it with -- COMMAND";
@@ -111,7 +114,7 @@ pub(crate) fn impact_help() -> String {
     format!(
         "{}\nWith -- COMMAND, the exit status is the command's (0 where --seconds ended it), or one of these:\n{}",
         exit_status(&[]),
-        codes(EXEC_STATUS)
+        codes(IMPACT_STATUS)
     )
 }
 
@@ -135,7 +138,6 @@ mod tests {
             assert!(parsed(&format!("kentry impact {line}")).is_ok(), "{line}");
         }
         for line in [
-            "",
             "--pid 0",
             "--pid -1",
             "--pid x",
@@ -149,6 +151,7 @@ mod tests {
         assert_eq!(parsed("kentry impact -- ls -l").unwrap().command, ["ls", "-l"]);
         let of = |line: &str| parsed(line).unwrap().target();
         assert!(of("kentry impact --method filter --pid 3").is_err());
+        assert!(of("kentry impact").is_err_and(|error| error.to_string().contains("whose calls")));
         assert!(of("kentry impact --method filter -- true").unwrap().is_none());
     }
 }

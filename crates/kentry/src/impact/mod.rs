@@ -9,14 +9,16 @@ use crate::exit::{EXEC_FAILED, INTERRUPTED, NOT_FOUND, NOT_LOADED, SIGNALLED};
 use crate::messages::note;
 use crate::options::output::{Look, Outputs};
 use crate::os::interrupts;
+use crate::prices::LabRuns;
 use crate::this_machine::{need_counter, runs_of_lab};
-use args::{By, ImpactArgs, WATCHED};
+use args::{By, IMPACT_BUDGET, ImpactArgs, WATCHED};
 use attribution::impact::{Costs, Impact, Method, Part, Seen, Subject, SubjectKind};
 use observe::proc::{Carried, carried_by};
 use observe::{Call, Ended, Observed, Output, Started, Target, Watch};
 use places::host::Interrupt;
 use report::Kind;
 use std::ffi::OsString;
+use std::io::IsTerminal;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
@@ -25,6 +27,9 @@ use table::Table;
 
 /// How often it is looked whether there was an interrupt.
 const LOOK: Duration = Duration::from_millis(20);
+
+/// From here on it is said how long counting takes.
+const LONG: Duration = Duration::from_secs(3);
 
 /// A command's layers are read so long after its start.
 const SETTLED: Duration = Duration::from_millis(20);
@@ -118,6 +123,9 @@ fn watched(target: &Target, args: &ImpactArgs, interrupt: &Interrupt) -> Result<
     };
     let watch = Watch::of(target).map_err(|error| for_others(error, target))?;
     let (begin, time) = (Instant::now(), args.seconds.unwrap_or(Duration::from_secs(WATCHED)));
+    if time >= LONG && std::io::stderr().is_terminal() {
+        note(&format!("counting for {} s", time.as_secs()));
+    }
     while begin.elapsed() < time && !interrupt.load(Ordering::Relaxed) && is_there(target) {
         std::thread::sleep(LOOK.min(time.saturating_sub(begin.elapsed())));
     }
@@ -134,6 +142,12 @@ fn watched(target: &Target, args: &ImpactArgs, interrupt: &Interrupt) -> Result<
         remarks.push("kentry's own calls while it counts are among these".into());
     }
     let observed = watch.end().map_err(refused)?;
+    if observed.forks > 0 {
+        remarks.push(format!(
+            "{} threads and processes were made meanwhile; the task clock lacks what the kernel does when they end",
+            observed.forks
+        ));
+    }
     Ok(Counted { subject, method: Method::Tracepoint, observed, started, carried, remarks, ended: None })
 }
 
@@ -227,25 +241,49 @@ fn refused(error: observe::Error) -> Error {
     Error::Environment(error.to_string())
 }
 
+/// Says how long measuring takes, where somebody may wonder. Noise makes it longer.
+fn say_how_long(counted: &Counted, args: &ImpactArgs) {
+    let times = if counted.method == Method::Tracepoint { 2 } else { 1 };
+    let budget = args.time.budget.unwrap_or(Duration::from_secs(IMPACT_BUDGET.into())) * times;
+    if budget >= LONG && std::io::stderr().is_terminal() {
+        note(&format!(
+            "measuring what a crossing costs takes {} s and up to three times as long under noise",
+            budget.as_secs()
+        ));
+    }
+}
+
 fn priced(counted: Counted, args: &ImpactArgs, interrupt: &Interrupt) -> Result<Impact, Error> {
     let table = Table::get();
+    say_how_long(&counted, args);
     let calls: Vec<Call> = counted.observed.counts.calls().into_keys().collect();
     let plain = cost::plain(cost::rows(table, &calls), &args.time, interrupt)?;
     let is_traced = counted.method == Method::Tracepoint;
     let with_counting = if is_traced { cost::counted(table, &args.time, interrupt) } else { None };
     let costs = Costs { plain: &plain, counted: with_counting.as_ref() };
     let cycle = costs.ns_of_a_cycle();
-    let layers = counted.carried.as_ref().map(price::layers).unwrap_or_default();
-    let layers = price::of_layers(&layers, &args.time, cycle, interrupt).into_iter();
-    let protections = price::protections(&plain.environment, table, &runs_of_lab(), cycle);
-    let parts: Vec<Part> = layers.chain(protections).collect();
+    let mut remarks = counted.remarks;
+    let mut parts: Vec<Part> = Vec::new();
+    if let Some((carried, own)) = counted.carried.zip(carried_by(std::process::id())) {
+        let (on_top, shared) = price::beyond(&carried, &own);
+        remarks.extend(price::lacks(&carried, &own));
+        parts.extend(price::of_layers(&price::layers(&on_top), &args.time, cycle, interrupt));
+        parts.extend(price::shared_parts(&shared));
+    }
+    parts.extend(price::protections(
+        &plain,
+        table,
+        &LabRuns::default(),
+        cycle,
+        price::no_time(&runs_of_lab()),
+    ));
     let seen = Seen {
         subject: counted.subject,
         method: counted.method,
         observed: &counted.observed,
         started: humantime::format_rfc3339_millis(counted.started).to_string(),
         parts,
-        remarks: counted.remarks,
+        remarks,
     };
     Ok(Impact::of(table, seen, &costs))
 }

@@ -1,15 +1,16 @@
 //! What makes calls dearer, by name, and what that costs as far as it was measured.
 
 use crate::options::time::TimeArgs;
+use crate::prices::{self, LabRuns};
 use crate::tax;
 use crate::tax::arms::Asked;
-use crate::this_machine::drawn_seed;
+use crate::this_machine::{drawn_seed, is_emulated};
 use ::layers::Word;
-use attribution::bill::{Price, Unit};
 use attribution::impact::{Interval, Part, PartKind};
-use attribution::tax::{Tax, Verdict};
-use document::Document;
-use environment::Environment;
+use attribution::tax::{Tax, Verdict as TaxVerdict};
+use document::{Checkup, Document, PriceSource, PriceUnit};
+use environment::Verdict;
+use findings::doctor::{Doing, Lies, Protection, priced_settings};
 use measure::HostPlan;
 use observe::proc::Carried;
 use places::host::Interrupt;
@@ -86,7 +87,7 @@ fn measured(layers: &[Layer], time: &TimeArgs, interrupt: &Interrupt) -> Option<
 fn of_layer(layer: Layer, tax: Option<&Tax>, cycle: Option<f64>) -> Part {
     let name = layer.measured_by();
     let added = tax.and_then(|tax| tax.added(name, GETPPID.operation));
-    let ns = added.filter(|added| added.verdict == Verdict::Costs).zip(cycle).map(|(added, cycle)| {
+    let ns = added.filter(|added| added.verdict == TaxVerdict::Costs).zip(cycle).map(|(added, cycle)| {
         let [estimate, low, high] = [added.cycles, added.low, added.high].map(|cycles| cycles.0 * cycle);
         Interval { estimate: Some(estimate), low, high }
     });
@@ -105,59 +106,124 @@ pub fn layers(carried: &Carried) -> Vec<Layer> {
     filters.into_iter().chain(ssbd).chain(tracer).collect()
 }
 
-/// What the lab has of the protections that findings name, by their words there.
-const IN_LAB: [(&str, &str, &str); 6] = [
-    ("page-table isolation (PTI)", "pti", "on"),
-    ("IBRS on every entry and exit", "ibrs", "on"),
-    ("cleared buffers (VERW)", "verw", "on"),
-    ("a loop over the branch history", "bhb", "loop"),
-    ("untrained returns", "returns", "untrain"),
-    ("a random stack offset", "stack-offset", "on"),
-];
-
-/// What the kernel does on every call here; each with the price that a kept run of the lab has of it, where it timed that on this machine.
-pub fn protections(
-    environment: &Environment,
-    table: &Table,
-    runs: &[Document],
-    cycle: Option<f64>,
-) -> Vec<Part> {
-    let part = |what: String| {
-        let setting = IN_LAB
-            .iter()
-            .find(|(words, ..)| *words == what)
-            .map(|(_, name, value)| Setting::new(*name, *value));
-        let (ns, note) = setting.map_or_else(
-            || (None, "the lab has no switch for it".to_owned()),
-            |setting| priced(&setting, table, runs, cycle),
-        );
-        Part { kind: PartKind::Protection, what, ns, share: None, note }
+/// What a process carries beyond what kentry does, and what both carry: that is in the crossing that kentry measures.
+pub fn beyond(carried: &Carried, own: &Carried) -> (Carried, Carried) {
+    let has_both = carried.has_seccomp && own.has_seccomp;
+    let filters = carried.filters.zip(own.filters).filter(|_| has_both);
+    let more = filters.map_or(carried.filters, |(all, own)| Some(all.saturating_sub(own)));
+    // Where the kernel does not tell how many filters there are, nobody knows whether there are more.
+    let has_more = carried.has_seccomp && if has_both { filters.is_some() && more > Some(0) } else { true };
+    let on_top = Carried {
+        filters: more.filter(|_| has_more),
+        has_seccomp: has_more,
+        has_ssbd: carried.has_ssbd && !own.has_ssbd,
+        tracer: if own.tracer == carried.tracer { 0 } else { carried.tracer },
     };
-    findings::kernel_taxes(environment).into_iter().map(part).collect()
+    let shared = Carried {
+        filters: filters.map(|(all, own)| all.min(own)),
+        has_seccomp: has_both,
+        has_ssbd: carried.has_ssbd && own.has_ssbd,
+        tracer: if own.tracer == carried.tracer { own.tracer } else { 0 },
+    };
+    (on_top, shared)
 }
 
-fn priced(
-    setting: &Setting,
-    table: &Table,
-    runs: &[Document],
-    cycle: Option<f64>,
-) -> (Option<Interval>, String) {
-    let known = runs.iter().find_map(|run| Some((Price::of(table, run, setting)?, run)));
-    let Some((price, run)) = known else {
-        return (
-            None,
-            format!(
-                "in the share; measured by: kentry bill --profile {}, where KVM runs ring 0 natively",
-                findings::LIKE_HERE
-            ),
-        );
+/// A line of each layer that is in the share.
+pub fn shared_parts(shared: &Carried) -> Vec<Part> {
+    let part = |layer: Layer| Part {
+        kind: PartKind::Shared,
+        what: layer.what(),
+        ns: None,
+        share: None,
+        note: "in the share: kentry carries it itself, so that each crossing was measured with it".into(),
     };
-    let figure = price.in_company.as_ref().map(|(figure, _)| figure).or(price.alone.as_ref());
-    let ns = figure.filter(|_| price.unit == Unit::Cycles).zip(cycle).and_then(|(figure, cycle)| {
-        let interval = Interval { estimate: Some(figure.estimate), low: figure.low?, high: figure.high? };
-        Some(interval * cycle)
-    });
-    (ns, format!("in the share; {}", report::price(&price, run)))
+    layers(shared).into_iter().map(part).collect()
+}
+
+/// What is to be said where kentry carries what the process does not: then crossings are dearer here.
+pub fn lacks(carried: &Carried, own: &Carried) -> Option<String> {
+    let more = layers(&beyond(own, carried).0);
+    let words: Vec<String> = more.into_iter().map(Layer::what).collect();
+    (!words.is_empty()).then(|| {
+        format!(
+            "kentry itself carries {}, which these calls do not: a crossing is measured too dear, and the share is too high",
+            words.join(", ")
+        )
+    })
+}
+
+/// Where a protection lies that is on the way of every call.
+const ON_CALLS: [Lies; 3] = [Lies::Entries, Lies::Exits, Lies::Returns];
+
+/// What the lab has of what a kernel does on every call and no fault asks for, by findings' words.
+const SETTINGS: [(&str, &str); 2] = [("a random stack offset", "stack-offset"), ("audit (audit=1)", "audit")];
+
+/// What the kernel does on every call here, as `kentry doctor` says it; each with what a kept run of the lab tells of it.
+pub fn protections(
+    plain: &Document,
+    table: &Table,
+    runs: &LabRuns,
+    cycle: Option<f64>,
+    no_time: Option<&str>,
+) -> Vec<Part> {
+    let environment = &plain.environment;
+    let mut checkup = Checkup::of(plain.clone());
+    checkup.prices = prices::of(table, &priced_settings(environment), runs);
+    let is_on_calls =
+        |protection: &Protection| protection.lies().iter().any(|place| ON_CALLS.contains(place));
+    let of_faults: Vec<Protection> = findings::doctor::protections(&checkup);
+    let mut parts: Vec<Part> = of_faults
+        .iter()
+        .filter(|protection| is_on_calls(protection))
+        .map(|protection| of_fault(protection, cycle, no_time))
+        .collect();
+    let taxes = findings::kernel_taxes(environment);
+    for (words, name) in SETTINGS.iter().filter(|(words, _)| taxes.iter().any(|tax| tax == words)) {
+        let setting = Setting::new(*name, "on");
+        let price = prices::of(table, &[setting], runs).into_iter().next();
+        let ns = price.as_ref().and_then(|price| time(price, cycle));
+        let note = price.map(|price| price.words).unwrap_or_default();
+        parts.push(protection((*words).to_owned(), ns, &note, no_time));
+    }
+    parts
+}
+
+fn of_fault(found: &Protection, cycle: Option<f64>, no_time: Option<&str>) -> Part {
+    let is_on_calls = |doing: &&Doing| doing.lies.iter().any(|place| ON_CALLS.contains(place));
+    let does: Vec<&str> = found.doings.iter().copied().filter(is_on_calls).map(|doing| doing.what).collect();
+    // What two settings take together, only a run with both tells.
+    let ns = match found.prices.as_slice() {
+        [one] => time(one, cycle),
+        _ => None,
+    };
+    let name = found.fault.called.split(" (").next().unwrap_or_default();
+    let what = format!("{name}: {}", does.join(", "));
+    protection(what, ns, found.costs().trim_end_matches('.'), no_time)
+}
+
+fn protection(what: String, ns: Option<Interval>, costs: &str, no_time: Option<&str>) -> Part {
+    // Where it is known that no time can be had, that a time needs KVM helps nobody.
+    let why = no_time.filter(|_| ns.is_none()).map(|why| format!("; no time of it can be had here: {why}"));
+    let note = format!("in the share; {costs}{}", why.unwrap_or_default());
+    Part { kind: PartKind::Protection, what, ns, share: None, note }
+}
+
+/// Why this machine tells no time of the lab's settings, if that is known.
+pub fn no_time(runs: &[Document]) -> Option<&'static str> {
+    if !std::path::Path::new("/dev/kvm").exists() {
+        return Some("this machine has no KVM");
+    }
+    let by_kvm = |run: &&Document| !run.measurement.place.machine.known().is_some_and(is_emulated);
+    let lab = runs.iter().find(by_kvm)?.environment.lab.as_ref()?;
+    (lab.ring0.verdict == Verdict::Emulated)
+        .then_some("a kept run found that KVM does not run ring 0 natively")
+}
+
+/// What a setting takes, where it was timed.
+fn time(price: &document::Price, cycle: Option<f64>) -> Option<Interval> {
+    let is_timed = price.source == PriceSource::Timed && price.unit == PriceUnit::Cycles;
+    let bounds = Interval { estimate: price.amount, low: price.low?, high: price.high? };
+    cycle.filter(|_| is_timed).map(|cycle| bounds * cycle)
 }
 
 #[cfg(test)]
@@ -167,9 +233,51 @@ mod tests {
     #[test]
     fn what_the_lab_has_is_a_setting_of_it() {
         let table = Table::get();
-        for (_, name, value) in IN_LAB {
-            assert!(table.set(table::Kernel::Lab, &format!("{name}={value}")).is_ok(), "{name}={value}");
+        for (_, name) in SETTINGS {
+            assert!(table.set(table::Kernel::Lab, &format!("{name}=on")).is_ok(), "{name}=on");
         }
+    }
+
+    /// One fault had two names, and doctor another list.
+    #[test]
+    fn protections_are_those_of_the_checkup() {
+        let mut plain = Document::empty();
+        let mut says =
+            |fault: &str, words: &str| plain.environment.mitigations.insert(fault.into(), words.into());
+        says("meltdown", "Mitigation: PTI");
+        says("l1tf", "Mitigation: PTE Inversion");
+        says("mds", "Not affected");
+        plain.environment.kernel.randomize_kstack_offset = Some(true);
+        let parts = protections(&plain, Table::get(), &LabRuns::of(Vec::new()), Some(0.25), Some("why"));
+        let words: Vec<&str> = parts.iter().map(|part| part.what.as_str()).collect();
+        let [meltdown, offset] = words.as_slice() else { panic!("{words:?}") };
+        assert!(meltdown.starts_with("Meltdown: ") && *offset == "a random stack offset", "{words:?}");
+        for part in &parts {
+            assert!(
+                part.ns.is_none()
+                    && part.note.starts_with("in the share; ")
+                    && part.note.ends_with("here: why"),
+                "instructions are no time: {part:?}"
+            );
+        }
+    }
+
+    /// A filter that kentry carries, too, is in the crossing that it measures.
+    #[test]
+    fn what_kentry_carries_itself_is_not_on_top() {
+        let of = |filters: u32, has_ssbd| Carried {
+            filters: Some(filters),
+            has_seccomp: filters > 0,
+            has_ssbd,
+            tracer: 0,
+        };
+        let (on_top, shared) = beyond(&of(3, true), &of(2, true));
+        assert_eq!(layers(&on_top), [Layer::Filters(Some(1))]);
+        assert_eq!(layers(&shared), [Layer::Filters(Some(2)), Layer::Ssbd]);
+        let (on_top, shared) = beyond(&of(1, true), &of(0, false));
+        assert_eq!((layers(&on_top).len(), layers(&shared).len()), (2, 0));
+        assert_eq!(shared_parts(&of(1, false))[0].kind, PartKind::Shared);
+        assert!(lacks(&of(0, false), &of(1, false)).is_some() && lacks(&of(1, true), &of(1, true)).is_none());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The tables of an impact, for text and Markdown alike.
 
-use super::words::{amount, error, grouped, percent, short, short_share};
+use super::words::{amount, error, grouped, saving, saving_error, short, short_share};
 use crate::bar;
 use crate::grid::{Cell, Column, Grid, Weight, Words};
 use crate::line::look;
@@ -36,7 +36,7 @@ pub(super) fn calls(impact: &Impact, verbose: bool) -> (Grid, usize) {
             Cell::Number(grouped(line.per_second.round() as u64))
         })
         .column(Column::number("share %"), |line| Cell::Number(short_share(line.share.as_ref())))
-        .column(Column::number("±").spare(1), |line| error(line.share.as_ref(), percent))
+        .column(Column::number("±").spare(1), |line| error(line.share.as_ref()))
         .column(Column::bar("share").spare(3), |line| bar_of(line.share.as_ref()))
         .grid();
     (grid, impact.calls.len() - count)
@@ -67,7 +67,7 @@ pub(super) fn parts(impact: &Impact) -> Grid {
         .column(Column::text("layer or protection"), |part| Cell::from(part.what.as_str()))
         .column(Column::number("ns a call"), move |part| Cell::Number(short(ns(part).as_ref(), amount)))
         .column(Column::number("share %"), |part| Cell::Number(short_share(part.share.as_ref())))
-        .column(Column::number("±").spare(1), |part| error(part.share.as_ref(), percent))
+        .column(Column::number("±").spare(1), |part| error(part.share.as_ref()))
         .weight(|part| weight(part.ns.is_some()))
         .words(NOTES, |part| part.note.clone())
         .grid()
@@ -79,8 +79,8 @@ pub(super) fn remedies(impact: &Impact) -> Grid {
         .column(Column::text("remedy"), |remedy: &Remedy| Cell::from(remedy.what.as_str()))
         .column(Column::number("calls"), |remedy| Cell::Number(grouped(remedy.calls)))
         .column(Column::number("ns a call"), |remedy| Cell::Number(short(remedy.ns.as_ref(), amount)))
-        .column(Column::number("gives back %"), |remedy| Cell::Number(short_share(remedy.share.as_ref())))
-        .column(Column::number("±").spare(1), |remedy| error(remedy.share.as_ref(), percent))
+        .column(Column::number("gives back % of the CPU time"), |remedy| Cell::Number(saving(remedy)))
+        .column(Column::number("±").spare(1), saving_error)
         .weight(|remedy| weight(remedy.ns.is_some()))
         .words(NOTES, |remedy| remedy.note.clone())
         .grid()

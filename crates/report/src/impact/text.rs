@@ -36,7 +36,7 @@ pub(super) fn render(impact: &Impact, style: &Style) -> Vec<u8> {
     written(&lines, style)
 }
 
-/// All of the CPU time: what goes into entry and exit, what may go, and the rest.
+/// All of the CPU time: what goes into crossings, what may go, and the rest.
 fn bar(impact: &Impact, width: usize) -> Option<Line> {
     let share = impact.share?;
     let columns = width.saturating_sub(TEXT_COLUMN).min(60);
