@@ -146,7 +146,7 @@ fn speculation(tax: &Tax) -> Option<String> {
         let (plain, allowed) = (quoted(tax, plain)?, quoted(tax, allowed)?);
         let is_alike = plain.low.0 <= allowed.high.0 && allowed.low.0 <= plain.high.0;
         Some(if is_alike {
-            "A filter costs the same with SPEC_ALLOW and without.".to_string()
+            "No difference is seen between a filter with SPEC_ALLOW and one without.".to_string()
         } else {
             format!("The same filter costs {} with SPEC_ALLOW, and {} without.", words(allowed), words(plain))
         })
@@ -301,8 +301,8 @@ mod tests {
         ]);
         assert_eq!(
             none,
-            "SSBD cannot be switched here, so no filter can force it on a process, and what a filter costs is its own. A filter costs the \
-             same with SPEC_ALLOW and without."
+            "SSBD cannot be switched here, so no filter can force it on a process, and what a filter costs is its own. No \
+             difference is seen between a filter with SPEC_ALLOW and one without."
         );
         let some = speculation(&[
             ("ssbd", Some([200.0, 220.0])),

@@ -288,17 +288,16 @@ fn of_slow_way(
         let arm = part.words.iter().position(|word| word.layer.name == name)?;
         costs(part, arm, plan, compared).first()?.added
     };
-    let is_carried = observe::proc::carried_by(std::process::id())
-        .is_some_and(|carried| carried.has_seccomp || carried.tracer != 0);
+    let is_carried = observe::proc::carried_by(std::process::id()).is_some_and(|carried| carried.has_seccomp);
     if is_carried {
         return Some(CARRIED.into());
     }
     is_already_slow(&of(DISPATCH)?, &of(FILTER)?).then(|| ALREADY_SLOW.into())
 }
 
-/// What is said where kentry itself is under a layer, so that its probes are.
-const CARRIED: &str = "kentry itself runs under a seccomp filter or a tracer, which takes its calls off the fast path: layers cost less on top \
-                       than they would by themselves";
+/// What is said where kentry itself is under a filter, so that its probes are.
+const CARRIED: &str = "kentry itself runs under a seccomp filter, which takes its calls off the fast path: layers cost less on top than they \
+                       would by themselves";
 
 /// What the core's clock was.
 fn core_hz(measurement: &document::Measurement) -> Option<f64> {
@@ -359,7 +358,8 @@ fn warnings(parts: &[Part]) -> Vec<String> {
         .flat_map(|part| part.arms.turns.iter().map(move |turns| part.arms.pairs(turns, BASE, AGAIN).len()));
     if let Some(least) = turns.min().filter(|least| *least < NEEDED) {
         out.push(format!(
-            "the machine was busy: of some call there are {least} quiet turns, and {NEEDED} make a steady figure (a greater --budget has more)"
+            "the machine was busy, or the budget is small: some call has {least} quiet turns of the {NEEDED} that make a steady figure (a greater \
+             --budget has more)"
         ));
     }
     out
