@@ -91,6 +91,15 @@ impl Layer {
     pub fn is_slow(&self) -> bool {
         matches!(self.kind, Kind::Notify | Kind::Ptrace)
     }
+
+    /// Whether most of what it costs is that calls leave the kernel's fast path, which something else may have them do already.
+    pub fn is_slow_way(&self) -> bool {
+        match self.kind {
+            Kind::Filter { .. } | Kind::Profile | Kind::PtraceFilter => true,
+            Kind::Dispatch | Kind::Tracepoint | Kind::Bpf => true,
+            Kind::Nothing | Kind::Ssbd | Kind::Notify | Kind::Ptrace | Kind::Landlock => false,
+        }
+    }
 }
 
 /// No layer at all: what the others are compared with.

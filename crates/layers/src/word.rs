@@ -4,7 +4,7 @@ use crate::bpf::Program;
 use crate::layer::{Kind, Layer, NOTHING};
 use std::str::FromStr;
 
-/// Between the name and the filter, and in place of it where the filter may force SSBD.
+/// Before the filter's digits: `+` leaves speculation alone, `!` may force SSBD.
 const ALLOWS: char = '+';
 const FORCES: char = '!';
 

@@ -62,6 +62,7 @@ fn sample() -> Tax {
         cpu: Some("AMD EPYC".into()),
         cpus: vec![0, 1],
         quiet_share: Some(0.89),
+        core_hz: Some(4.0e9),
         partial: false,
         seed: 7,
         entry: "syscall-x86_64".into(),
@@ -151,6 +152,7 @@ fn what_breaks_the_contract_is_refused() {
         [
             ("/schema", json!("kentry.tax/2")),
             ("/confidence", json!(1)),
+            ("/core_hz", json!(0)),
             ("/partial", Value::Null),
             ("/cpus/0", json!(-1)),
             ("/layers/0/group", json!("magic")),

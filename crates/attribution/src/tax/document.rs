@@ -27,6 +27,8 @@ pub struct Tax {
     pub cpus: Vec<u64>,
     /// Share of the time in which the core was found undisturbed, 0 to 1.
     pub quiet_share: Option<f64>,
+    /// What the core's clock was meanwhile, so that `cycles / core_hz` is a time, in seconds; none where that is not known.
+    pub core_hz: Option<f64>,
     /// Whether it was cut short.
     pub partial: bool,
     /// The seed of the order of rounds; at most 2^53.
@@ -171,6 +173,11 @@ impl Tax {
     /// What a layer adds to an operation, if that is known.
     pub fn added(&self, layer: &str, operation: &str) -> Option<&Added> {
         self.layers.iter().find(|known| known.name == layer)?.added(operation)
+    }
+
+    /// So many core cycles in nanoseconds, if the core's clock is known.
+    pub fn ns(&self, cycles: Cycles) -> Option<f64> {
+        self.core_hz.map(|hz| cycles.0 * 1e9 / hz)
     }
 
     /// Whether there is any figure of a layer.

@@ -1,7 +1,8 @@
 //! What figures of a group of layers mean, in a sentence that rests on them; and what a reader must be warned of.
 
-use super::{Added, LayerCost, Tax};
+use super::{Added, LayerCost, TOLD, Tax};
 use layers::{Group, Kind, LAYERS, Layer, Looks};
+use stats::Cycles;
 
 /// The operation whose figures are quoted: its service is the least, so a difference shows best.
 const QUOTED: &str = "getppid";
@@ -29,14 +30,22 @@ fn of(tax: &Tax, group: Group) -> Option<String> {
     }
 }
 
+/// No sentence rests on a figure of few turns.
 fn quoted<'t>(tax: &'t Tax, layer: &str) -> Option<&'t Added> {
-    tax.added(layer, QUOTED)
+    tax.added(layer, QUOTED).filter(|added| added.turns >= TOLD)
 }
 
-/// A cost in words: `12 cycles`, `no difference seen (at most 3)`.
+/// An interval that is wider than this part of its figure is told with it.
+const NARROW: f64 = 0.1;
+
+/// A cost in words: `12 cycles`, `12 cycles (9 to 16)`, `nothing that is seen (at most 3)`.
 fn words(added: &Added) -> String {
+    let (Cycles(low), Cycles(high)) = (added.low, added.high);
     match added.seen() {
-        Some(cycles) => format!("{:.0} cycles", cycles.0),
+        Some(Cycles(cycles)) if high - low > NARROW * cycles => {
+            format!("{cycles:.0} cycles ({low:.0} to {high:.0})")
+        }
+        Some(Cycles(cycles)) => format!("{cycles:.0} cycles"),
         None => format!("nothing that is seen (at most {:.0})", added.at_most().0.ceil()),
     }
 }
@@ -50,7 +59,7 @@ fn of_rules(tax: &Tax, wanted: Looks) -> Vec<(u16, &Added)> {
     LAYERS.iter().filter_map(|layer| Some((rules(layer)?, quoted(tax, layer.name)?))).collect()
 }
 
-/// `from 81 cycles (1 rule) to 250 cycles (300 rules)`
+/// `81 cycles (1 rule) and 250 cycles (300 rules)`: of the shortest filter and of the longest.
 fn range(all: &[(u16, &Added)]) -> Option<String> {
     let rules = |rules: &u16| if *rules == 1 { "1 rule".to_string() } else { format!("{rules} rules") };
     match all {
@@ -107,12 +116,12 @@ fn of_slow_path(tax: &Tax) -> Option<String> {
         return None;
     }
     let filter = quoted(tax, "seccomp-1")?.seen()?;
-    let dispatch = quoted(tax, "user-dispatch")?.seen()?;
-    (dispatch.0 > filter.0 / 2.0).then(|| {
+    let dispatch = quoted(tax, "user-dispatch")?;
+    (dispatch.seen()?.0 > filter.0 / 2.0).then(|| {
         format!(
             "Most of what remains is the kernel's slow way in, which it takes for any layer: user dispatch alone, which compares two numbers \
-             there, costs {:.0} cycles.",
-            dispatch.0
+             there, costs {}.",
+            words(dispatch)
         )
     })
 }
@@ -137,7 +146,7 @@ fn speculation(tax: &Tax) -> Option<String> {
         let (plain, allowed) = (quoted(tax, plain)?, quoted(tax, allowed)?);
         let is_alike = plain.low.0 <= allowed.high.0 && allowed.low.0 <= plain.high.0;
         Some(if is_alike {
-            "A filter costs the same with SPEC_ALLOW and without.".to_string()
+            "No difference is seen between a filter with SPEC_ALLOW and one without.".to_string()
         } else {
             format!("The same filter costs {} with SPEC_ALLOW, and {} without.", words(allowed), words(plain))
         })
@@ -229,7 +238,6 @@ fn warnings(tax: &Tax) -> Vec<String> {
 mod tests {
     use super::super::{Base, OperationCost, SCHEMA, Verdict};
     use super::*;
-    use stats::Cycles;
 
     fn added(low: f64, high: f64) -> Added {
         let verdict = if low > 0.0 { Verdict::Costs } else { Verdict::NoDifferenceSeen };
@@ -261,6 +269,7 @@ mod tests {
             quiet_share: None,
             partial: false,
             seed: 1,
+            core_hz: None,
             entry: "syscall-x86_64".into(),
             confidence: 0.95,
             profile: None,
@@ -292,8 +301,8 @@ mod tests {
         ]);
         assert_eq!(
             none,
-            "SSBD cannot be switched here, so no filter can force it on a process, and what a filter costs is its own. A filter costs the \
-             same with SPEC_ALLOW and without."
+            "SSBD cannot be switched here, so no filter can force it on a process, and what a filter costs is its own. No \
+             difference is seen between a filter with SPEC_ALLOW and one without."
         );
         let some = speculation(&[
             ("ssbd", Some([200.0, 220.0])),
@@ -302,7 +311,9 @@ mod tests {
         ]);
         assert!(some.contains("SSBD without a filter adds 210 cycles"), "{some}");
         assert!(
-            some.ends_with("The same filter costs 65 cycles with SPEC_ALLOW, and 270 cycles without."),
+            some.ends_with(
+                "The same filter costs 65 cycles (60 to 70) with SPEC_ALLOW, and 270 cycles without."
+            ),
             "{some}"
         );
     }
@@ -326,6 +337,27 @@ mod tests {
     fn what_is_slow_is_told_as_a_multiple_of_the_call() {
         let text = tax(&[("ptrace", Some([19_900.0, 20_100.0]))]).meaning["supervisors"].clone();
         assert_eq!(text, "A tracer that stops every call costs 20000 cycles, 50 times the call itself.");
+    }
+
+    #[test]
+    fn no_sentence_rests_on_fewer_turns_than_make_a_steady_figure() {
+        let mut few = tax(&[("landlock", Some([-2.0, 143.0])), ("bpf", Some([3.0, 9.0]))]);
+        assert_eq!(few.meaning.len(), 2);
+        few.layers
+            .iter_mut()
+            .flat_map(|layer| &mut layer.costs)
+            .filter_map(|cost| cost.added.as_mut())
+            .for_each(|added| {
+                added.turns = TOLD - 1;
+            });
+        assert!(few.with_meaning().meaning.is_empty());
+    }
+
+    #[test]
+    fn a_wide_interval_is_told_beside_its_figure() {
+        let of = |ends| tax(&[("bpf", Some(ends))]).meaning["hooks of the kernel"].clone();
+        assert!(of([30.0, 119.0]).contains("costs 74 cycles (30 to 119)."), "{}", of([30.0, 119.0]));
+        assert!(of([120.0, 130.0]).contains("costs 125 cycles."));
     }
 
     #[test]

@@ -4,6 +4,8 @@
 mod document;
 mod judge;
 mod meaning;
+mod slow_way;
 
 pub use document::{Added, Base, LayerCost, OperationCost, ProfileUsed, SCHEMA, Tax, Verdict};
 pub use judge::{CONFIDENCE, added};
+pub use slow_way::{ALREADY_SLOW, TOLD, TwoLevels, is_already_slow, two_levels};

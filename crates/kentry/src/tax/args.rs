@@ -21,8 +21,8 @@ const OPERATIONS: [&str; 3] = ["getppid", "read-zero", "futex-wake"];
 /// `--cpu` of `tax`.
 const ONE_CPU: &str = "Measure on this CPU alone [default: whichever CPU is quiet, among fast cores]";
 
-/// `--budget` of `tax`: it never takes longer than that, apart from what it takes to end.
-const ALL: &str = "How long to measure [default: 6, and 1 for each layer]";
+/// `--budget` of `tax`.
+const ALL: &str = "How long to measure; layers are tried before, and each has a round of each call [default: 6, and 1 for each layer]";
 
 /// Options of `tax`.
 #[derive(Debug, Clone, Args)]
@@ -62,7 +62,7 @@ fn layer(name: &str) -> Result<&'static Layer, String> {
 }
 
 impl TaxArgs {
-    /// Whether a layer is to be measured. Who has a profile wants to know of it.
+    /// Whether a layer is to be measured: one that is named, all if none is, and `seccomp-profile` whenever a profile is given.
     pub fn is_asked(&self, layer: &Layer) -> bool {
         let is_of_file = self.seccomp_profile.is_some() && layer.kind == Kind::Profile;
         self.layer.is_empty() || self.layer.contains(&layer) || is_of_file
@@ -71,7 +71,7 @@ impl TaxArgs {
     /// What is measured of each layer.
     ///
     /// # Errors
-    /// None: the rows are the table's.
+    /// [`Error::Usage`] where the table lacks a row that layers are measured by; the one that is built in has them all.
     pub fn plan(&self, drawn: u32) -> Result<HostPlan<'static>, Error> {
         let table = Table::get();
         let row = |operation| Some((table.entry(SYSCALL)?, table.operation(operation)?));

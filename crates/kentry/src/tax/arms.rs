@@ -3,10 +3,13 @@
 use crate::error::Error;
 use crate::progress;
 use crate::this_machine::{executor, here};
-use attribution::tax::{Base, CONFIDENCE, LayerCost, OperationCost, ProfileUsed, SCHEMA, Tax, added};
+use attribution::tax::{
+    ALREADY_SLOW, Added, Base, CONFIDENCE, LayerCost, OperationCost, ProfileUsed, SCHEMA, Tax, TwoLevels,
+    added, is_already_slow, two_levels,
+};
 use document::{Document, Row};
 use layers::under::words;
-use layers::{Kind, NOTHING, Word};
+use layers::{Kind, Layer, NOTHING, Word};
 use measure::arms::{Arm, Arms, NEEDED, Setup};
 use measure::{HostPlan, Probes};
 use places::host::{Executor, Files, Interrupt, Limits, Priority, Under, Wrapper};
@@ -20,6 +23,13 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The part of the time that layers get which have another process run at each call: they are few, and so dear that few rounds tell.
 const OF_SLOW: f64 = 0.25;
+
+/// The same where no others are asked for, so that the rest is for the controls alone.
+const OF_SLOW_ALONE: f64 = 0.6;
+
+/// What is always measured, shown or not: what both add tells whether calls take the slow way without any layer ([`is_already_slow`]).
+const DISPATCH: &str = "user-dispatch";
+const FILTER: &str = "seccomp-1";
 
 /// The longest reason that is passed on, in characters.
 const SAID: usize = 300;
@@ -83,22 +93,18 @@ pub fn measure(
     let place = Place { files: Rc::new(files), priority, limits };
     let cpu = plan.cpus.only().or(machine.cpus.keys().last().copied()).unwrap_or(0);
     try_base(&place, cpu)?;
-    let found: Vec<(Word, Result<(), String>)> =
-        asked.words.iter().map(|word| (word.clone(), try_out(&place, word, cpu))).collect();
+    let found = tried(&place, &asked.words, cpu);
+    let controls = tried(&place, &controls(asked), cpu);
     if interrupt.load(Ordering::Relaxed) {
         return Err(Error::Interrupted);
     }
-    let are_here = |slow: bool| {
-        let is_wanted =
-            move |(word, tried): &&(Word, Result<(), String>)| tried.is_ok() && word.layer.is_slow() == slow;
-        found.iter().filter(is_wanted).map(|(word, _)| word.clone()).collect::<Vec<Word>>()
-    };
-    let [fast, slow] = [are_here(false), are_here(true)];
+    let [mut fast, slow] = [false, true].map(|slow| here_of(&found, slow));
     let share = match (fast.is_empty(), slow.is_empty()) {
         (_, true) => 0.0,
-        (true, false) => 1.0,
+        (true, false) => OF_SLOW_ALONE,
         (false, false) => OF_SLOW,
     };
+    fast.extend(here_of(&controls, false));
     let mut parts = Vec::new();
     for (words, share) in [(fast, 1.0 - share), (slow, share)] {
         let is_alone = parts.is_empty();
@@ -113,6 +119,27 @@ pub fn measure(
     let tax = tax.with_meaning();
     asked.notes.iter().for_each(|text| note(text));
     Ok(tax)
+}
+
+/// Layers, and of each why it cannot be had, if it cannot.
+type Tried = Vec<(Word, Result<(), String>)>;
+
+fn tried(place: &Place, words: &[Word], cpu: usize) -> Tried {
+    words.iter().map(|word| (word.clone(), try_out(place, word, cpu))).collect()
+}
+
+/// The controls that are not asked for.
+fn controls(asked: &Asked) -> Vec<Word> {
+    let is_asked = |layer: &&Layer| asked.words.iter().any(|word| word.layer == **layer);
+    let all = [DISPATCH, FILTER].into_iter().filter_map(Layer::named);
+    all.filter(|layer| !is_asked(layer)).map(|layer| Word::from(*layer)).collect()
+}
+
+/// Those that can be had and have another process run at each call, or have not.
+fn here_of(tried: &Tried, slow: bool) -> Vec<Word> {
+    let is_wanted =
+        |(word, tried): &&(Word, Result<(), String>)| tried.is_ok() && word.layer.is_slow() == slow;
+    tried.iter().filter(is_wanted).map(|(word, _)| word.clone()).collect()
 }
 
 /// The base must work: without it there is nothing to compare with.
@@ -180,20 +207,18 @@ fn of_part(
 const BASE: usize = 0;
 const AGAIN: usize = 1;
 
-fn tax(
-    asked: &Asked,
-    found: &[(Word, Result<(), String>)],
-    parts: &[Part],
-    plan: &HostPlan,
-    took: Duration,
-) -> Tax {
+fn tax(asked: &Asked, found: &Tried, parts: &[Part], plan: &HostPlan, took: Duration) -> Tax {
     let first = parts.first();
     let document = first.and_then(|part| part.arms.documents.first());
     let facts = document.map(|document| &document.environment);
     let compared = parts.iter().map(|part| part.words.len() - 1).sum::<usize>() * plan.rows.len();
-    let layer = |(word, tried): &(Word, Result<(), String>)| match tried {
-        Err(why) => LayerCost::missing(&word.layer, why.clone()),
-        Ok(()) => {
+    let levels = first.and_then(levels);
+    let layer = |(word, tried): &(Word, Result<(), String>)| match (tried, levels) {
+        (Err(why), _) => LayerCost::missing(&word.layer, why.clone()),
+        (Ok(()), Some(levels)) if word.layer.is_slow_way() => {
+            LayerCost::of(&word.layer, without(plan, levels))
+        }
+        (Ok(()), _) => {
             let at = parts
                 .iter()
                 .find_map(|part| Some((part, part.words.iter().position(|known| known == word)?)));
@@ -210,6 +235,7 @@ fn tax(
         cpu: facts.and_then(|facts| facts.cpu.brand.clone()),
         cpus: document.map(cpus).unwrap_or_default(),
         quiet_share: document.and_then(|document| document.measurement.quiet_share),
+        core_hz: document.and_then(|document| core_hz(&document.measurement)),
         partial: false,
         seed: plan.seed,
         entry: plan.rows.first().map(|(entry, _)| entry.name.clone()).unwrap_or_default(),
@@ -219,8 +245,63 @@ fn tax(
         again: first.map(|part| costs(part, AGAIN, plan, compared)).unwrap_or_default(),
         layers: found.iter().map(layer).collect(),
         meaning: Default::default(),
-        warnings: asked.notes.iter().cloned().chain(warnings(parts)).collect(),
+        warnings: asked
+            .notes
+            .iter()
+            .cloned()
+            .chain(of_slow_way(first, levels, plan, compared))
+            .chain(warnings(parts))
+            .collect(),
     }
+}
+
+/// The two levels of the base, if it has two: of each operation, in all rounds of the base.
+fn levels(part: &Part) -> Option<TwoLevels> {
+    let of_arm = |turns, arm| part.arms.pairs(turns, arm, arm).into_iter().map(|pair| pair.base);
+    let of = |turns| of_arm(turns, BASE).chain(of_arm(turns, AGAIN)).collect();
+    let costs: Vec<Vec<f64>> = part.arms.turns.iter().map(of).collect();
+    two_levels(&costs)
+}
+
+/// What is said of a layer whose cost depends on the level of the base.
+fn without(plan: &HostPlan, levels: TwoLevels) -> Vec<OperationCost> {
+    let of = |(_, operation): &measure::TableRow| OperationCost {
+        operation: operation.name.clone(),
+        added: None,
+        why: Some(levels.to_string()),
+    };
+    plan.rows.iter().map(of).collect()
+}
+
+/// What must be known of calls that take the slow way in without any layer.
+fn of_slow_way(
+    part: Option<&Part>,
+    levels: Option<TwoLevels>,
+    plan: &HostPlan,
+    compared: usize,
+) -> Option<String> {
+    if let Some(levels) = levels {
+        return Some(format!("{levels}; what filters and hooks add depends on it, and has no figure"));
+    }
+    let part = part?;
+    let of = |name: &str| -> Option<Added> {
+        let arm = part.words.iter().position(|word| word.layer.name == name)?;
+        costs(part, arm, plan, compared).first()?.added
+    };
+    let is_carried = observe::proc::carried_by(std::process::id()).is_some_and(|carried| carried.has_seccomp);
+    if is_carried {
+        return Some(CARRIED.into());
+    }
+    is_already_slow(&of(DISPATCH)?, &of(FILTER)?).then(|| ALREADY_SLOW.into())
+}
+
+/// What is said where kentry itself is under a filter, so that its probes are.
+const CARRIED: &str = "kentry itself runs under a seccomp filter, which takes its calls off the fast path: layers cost less on top than they \
+                       would by themselves";
+
+/// What the core's clock was.
+fn core_hz(measurement: &document::Measurement) -> Option<f64> {
+    Some(measurement.tsc_hz? * measurement.cycles_per_tick?).filter(|hz| *hz > 0.0)
 }
 
 fn cpus(document: &Document) -> Vec<u64> {
@@ -277,7 +358,8 @@ fn warnings(parts: &[Part]) -> Vec<String> {
         .flat_map(|part| part.arms.turns.iter().map(move |turns| part.arms.pairs(turns, BASE, AGAIN).len()));
     if let Some(least) = turns.min().filter(|least| *least < NEEDED) {
         out.push(format!(
-            "the machine was busy: of some call there are {least} quiet turns, and {NEEDED} make a steady figure (a greater --budget has more)"
+            "the machine was busy, or the budget is small: some call has {least} quiet turns of the {NEEDED} that make a steady figure (a greater \
+             --budget has more)"
         ));
     }
     out

@@ -80,6 +80,8 @@ const OF_DOCKERS_SHAPE: &str = r#"{
         {"architecture": "SCMP_ARCH_RISCV64", "subArchitectures": null}],
     "syscalls": [
         {"names": ["read", "getppid", "chown32", "riscv_flush_icache", "_newselect"], "action": "SCMP_ACT_ALLOW"},
+        {"names": ["arm_sync_file_range", "cachectl", "fstatat", "pciconfig_iobase", "s390_pci_mmio_read", "spu_run", "swapcontext",
+         "sync_file_range2", "vm86old"], "action": "SCMP_ACT_ALLOW"},
         {"names": ["ptrace"], "action": "SCMP_ACT_ALLOW", "includes": {"minKernel": "4.8"}},
         {"names": ["kcmp"], "action": "SCMP_ACT_ALLOW", "includes": {"minKernel": "7.1"}},
         {"names": ["mount"], "action": "SCMP_ACT_ALLOW", "includes": {"caps": ["CAP_SYS_ADMIN"]}},

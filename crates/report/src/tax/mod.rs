@@ -51,6 +51,7 @@ fn csv(tax: &Tax) -> Result<Vec<u8>, Error> {
         .column(Column::number("cycles"), |line| figure(line, |added| added.cycles.0))
         .column(Column::number("cycles_low"), |line| figure(line, |added| added.low.0))
         .column(Column::number("cycles_high"), |line| figure(line, |added| added.high.0))
+        .column(Column::number("ns"), |line| tax.ns(line.1?.added?.seen()?))
         .column(Column::number("turns"), |line| line.1.and_then(|cost| Some(cost.added?.turns)))
         .column(Column::text("verdict"), |line| {
             line.1.and_then(|cost| Some(cells::verdict(cost.added.as_ref()?)))

@@ -2,7 +2,7 @@
 
 use super::{cells, confidence};
 use crate::Style;
-use crate::figure::ABSENT;
+use crate::figure::{ABSENT, number};
 use crate::grid::{Column, Grid, Weight, Words};
 use crate::line::{Line, look, wrapped, written};
 use crate::reproduction::grouped;
@@ -96,6 +96,17 @@ fn table(tax: &Tax, style: &Style) -> Grid {
                 _ => Some(String::new()),
             };
             grid = grid.column(Column::number("ends, turns"), of);
+            let ns = move |row: &Row| {
+                let cycles = match row {
+                    Row::Base => base.cycles,
+                    Row::Again => return String::new(),
+                    Row::Layer(layer) => layer.added(operation).and_then(|added| added.seen()),
+                };
+                cycles.and_then(|cycles| tax.ns(cycles)).map_or_else(|| ABSENT.to_owned(), number)
+            };
+            if tax.core_hz.is_some() {
+                grid = grid.column(Column::number("ns"), ns);
+            }
         }
     }
     let weight = |row: &Row| match row {
