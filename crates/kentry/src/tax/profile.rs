@@ -1,14 +1,25 @@
 //! `--seccomp-profile`: from a file to a filter.
 
 use crate::error::{Error, words};
+use crate::input;
 use attribution::tax::ProfileUsed;
 use layers::{Compiled, MOST_BYTES, Profile};
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
 /// The longest list of unknown names that is told, in names.
 const TOLD: usize = 5;
+
+/// The longest reason that is told, in characters: it may repeat what stands in the file.
+const LONGEST: usize = 300;
+
+fn short(why: &str) -> String {
+    if why.chars().count() <= LONGEST {
+        why.to_owned()
+    } else {
+        why.chars().take(LONGEST).chain(['…']).collect()
+    }
+}
 
 /// The filter of a profile, or of kentry's own; and which that is.
 ///
@@ -18,7 +29,7 @@ pub fn compiled(file: Option<&Path>) -> Result<(ProfileUsed, Compiled), Error> {
     let wrong = |why: String| match file {
         Some(file) => Error::Input {
             file: file.into(),
-            why: format!("this is no seccomp profile: {}", report::plain(&why)),
+            why: format!("this is no seccomp profile: {}", short(&report::plain(&why))),
         },
         None => Error::Environment(format!("kentry's own seccomp profile: {why}")),
     };
@@ -51,7 +62,9 @@ fn read(file: &Path) -> Result<Vec<u8>, Error> {
     let failed = |error| Error::Input { file: file.into(), why: words(&error) };
     let mut bytes = Vec::new();
     // One byte more shows that there is more.
-    File::open(file).and_then(|open| open.take(MOST_BYTES + 1).read_to_end(&mut bytes)).map_err(failed)?;
+    input::regular(file)
+        .and_then(|open| open.take(MOST_BYTES + 1).read_to_end(&mut bytes))
+        .map_err(failed)?;
     Ok(bytes)
 }
 

@@ -34,7 +34,7 @@ pub(super) fn of(source: &Source, kernel: [u32; 2]) -> Result<Ruled, ProfileErro
     need_architecture(source)?;
     let default = action("defaultAction", source.default_action, source.default_errno_ret)?;
     let mut rules: Rules = Vec::new();
-    let (mut known, mut unknown) = (BTreeSet::new(), Vec::new());
+    let (mut known, mut unknown) = (BTreeSet::new(), BTreeSet::new());
     for (number, calls) in source.syscalls.iter().flatten().enumerate() {
         let place = format!("syscalls[{number}]");
         let action = action(&place, calls.action, calls.errno_ret)?;
@@ -50,13 +50,13 @@ pub(super) fn of(source: &Source, kernel: [u32; 2]) -> Result<Ruled, ProfileErro
                         add(&mut rules, &action, i64::from(call.id()), &conditions);
                     }
                 }
-                Err(_) if is_elsewhere(name) || unknown.contains(name) => {}
-                Err(_) => unknown.push(name.clone()),
+                Err(_) if is_elsewhere(name) => {}
+                Err(_) => _ = unknown.insert(name.clone()),
             }
         }
     }
     rules.sort_by_key(|(action, _)| rank(action));
-    Ok(Ruled { rules, default, calls: known.len(), unknown })
+    Ok(Ruled { rules, default, calls: known.len(), unknown: unknown.into_iter().collect() })
 }
 
 fn wrong(place: &str, why: String) -> ProfileError {
