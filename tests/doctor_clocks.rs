@@ -115,7 +115,7 @@ fn load_makes_no_fault_of_its_own() {
         assert!(found.iter().any(|diagnosis| diagnosis.finding.id == "clock-steady"), "{found:#?}");
         found
             .into_iter()
-            .filter(|each| is_fault(each))
+            .filter(is_fault)
             .map(|each| each.finding.id)
             .collect::<BTreeSet<String>>()
     };

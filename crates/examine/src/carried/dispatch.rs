@@ -28,7 +28,7 @@ fn release() -> Option<(u32, u32)> {
 /// In words, where it cannot be told.
 pub(super) fn here() -> Result<bool, String> {
     // An older kernel would not answer; and gVisor, which says that it is Linux 4.4, has ended the process that is traced so.
-    if !release().is_some_and(|release| release >= SINCE) {
+    if release().is_none_or(|release| release < SINCE) {
         return Err("this kernel does not tell it (since Linux 6.4)".into());
     }
     let thread = gettid();
