@@ -144,7 +144,14 @@ impl Started {
         let made = socketpair(AddressFamily::Unix, SockType::Datagram, None, SockFlag::SOCK_CLOEXEC);
         let (ours, theirs) = made.map_err(|errno| Error::system("no socket", errno))?;
         let socket = theirs.as_raw_fd();
-        let prepared = Prepared::new(command, output, move || notify::put_on(socket))?;
+        let born = Arc::new(shared()?);
+        let prepared = Prepared::new(command, output, {
+            let born = Arc::clone(&born);
+            move || {
+                born.set(std::process::id());
+                notify::put_on(socket)
+            }
+        })?;
         let guard = Guard::start()?;
         let of_guard =
             guard.socket().ok_or_else(|| Error::System("no socket to the filter's guard".into()))?;
@@ -157,10 +164,16 @@ impl Started {
                 let listener = unsafe { OwnedFd::from_raw_fd(listener) };
                 // Before this is answered the command cannot start anything: it ends with this process.
                 let sent = notify::send(of_guard.as_raw_fd(), listener.as_raw_fd());
-                drop(of_guard);
                 sent.map_err(|errno| Error::system("the filter's guard cannot be told", errno))?;
                 let first = || Some(pid.load(Ordering::SeqCst)).filter(|pid| *pid != 0);
-                notify::supervise(&listener, first, &ends)
+                notify::supervise(&listener, first, &ends).inspect_err(|_| {
+                    // A command that has yet to execute its program has the listener itself, and would wait for an answer for ever.
+                    if first().is_none() {
+                        notify::kill(born.get());
+                    }
+                    let _ =
+                        nix::sys::socket::shutdown(of_guard.as_raw_fd(), nix::sys::socket::Shutdown::Both);
+                })
             }
         });
         let thread = started.map_err(Error::no_thread)?;
@@ -169,7 +182,11 @@ impl Started {
         // The supervisor no longer waits for a filter that nobody puts on.
         let _ = nix::sys::socket::send(socket, &[0], nix::sys::socket::MsgFlags::MSG_NOSIGNAL);
         drop(theirs);
-        let (child, note, terminal) = spawned?;
+        let (child, note, terminal) = match spawned {
+            Ok(spawned) => spawned,
+            // Its call was not answered: that is why its program did not start.
+            Err(why) => return Err(thread.join().ok().and_then(Result::err).unwrap_or(why)),
+        };
         pid.store(child.id(), Ordering::SeqCst);
         let counting = Counting::Filter(Supervisor { thread, ends, _guard: guard });
         Ok(Started { child, counting, begin, _note: note, terminal })

@@ -241,7 +241,7 @@ pub(crate) fn kill_all(listener: RawFd) {
 }
 
 /// Ends the process of a thread.
-fn kill(tid: u32) {
+pub(crate) fn kill(tid: u32) {
     if let Some(tid) = i32::try_from(tid).ok().filter(|tid| *tid > 1) {
         // SAFETY: a system call with numbers.
         unsafe { libc::kill(tid, libc::SIGKILL) };
