@@ -113,11 +113,7 @@ fn load_makes_no_fault_of_its_own() {
         let checkup = Checkup { clock_health: Some(health), ..Checkup::of(document.clone()) };
         let found = of_check(&checkup, "clock-health");
         assert!(found.iter().any(|diagnosis| diagnosis.finding.id == "clock-steady"), "{found:#?}");
-        found
-            .into_iter()
-            .filter(is_fault)
-            .map(|each| each.finding.id)
-            .collect::<BTreeSet<String>>()
+        found.into_iter().filter(is_fault).map(|each| each.finding.id).collect::<BTreeSet<String>>()
     };
     let looks: Vec<[BTreeSet<String>; 2]> = (0..3).map(|_| [look(), while_busy(look)]).collect();
     let without: BTreeSet<&String> = looks.iter().flat_map(|[without, _]| without).collect();

@@ -4,7 +4,8 @@
 //! shell's jobs are.
 
 use crate::counts::Counts;
-use crate::error::Error;
+use crate::error::{Error, words};
+use crate::guard::Guard;
 use crate::notify;
 use crate::target::CpuTime;
 use crate::watch::{Observed, Watch};
@@ -17,11 +18,11 @@ use nix::unistd::{Pid, getpgrp, isatty, pipe2, read, tcgetpgrp, tcsetpgrp, write
 use process::GroupNote;
 use std::ffi::OsString;
 use std::io;
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -41,6 +42,10 @@ pub struct Ended {
     pub status: ExitStatus,
     /// Whether it was told to end because its time was up, or this process was interrupted.
     pub was_told: bool,
+    /// Whether it left processes behind with its filter that were ended.
+    pub ended_others: bool,
+    /// CPU time of the command, in seconds, during which no calls were counted; 0 where that is not clearly more than none.
+    pub uncounted: f64,
 }
 
 /// While a command is waited for.
@@ -52,7 +57,35 @@ const GRACE: Duration = Duration::from_secs(2);
 /// What counts.
 enum Counting {
     Tracepoint(Watch),
-    Filter(JoinHandle<Counts>),
+    Filter(Supervisor),
+}
+
+/// A thread that answers for a filter.
+struct Supervisor {
+    thread: JoinHandle<Result<Counts, Error>>,
+    /// Whether those who still have the filter are to be ended.
+    ends: Arc<AtomicBool>,
+    _guard: Guard,
+}
+
+impl Supervisor {
+    /// Waits until nobody has the filter any more; once `ends` says so, those who have it are ended.
+    fn end(self, mut ends: impl FnMut() -> bool) -> Result<Counts, Error> {
+        while !self.thread.is_finished() {
+            if ends() {
+                self.ends.store(true, Ordering::SeqCst);
+            }
+            std::thread::sleep(PAUSE);
+        }
+        self.thread.join().map_err(|_| Error::System("counting has failed".into()))?
+    }
+}
+
+/// The kernel takes the events off a process that gains rights when it executes a program (set-user-ID). The usage has what a child does
+/// before its program, too: so much is no sign of it.
+fn uncounted(used: f64, counted: f64) -> f64 {
+    let more = used - counted;
+    if more > 0.01 + 0.05 * used { more } else { 0.0 }
 }
 
 /// A command that runs.
@@ -74,28 +107,31 @@ impl Started {
         let (may_go, go) = pipe2(OFlag::O_CLOEXEC).map_err(|errno| Error::system("no pipe", errno))?;
         let files = [is_ready.as_raw_fd(), may_go.as_raw_fd(), go.as_raw_fd()];
         let prepared = Prepared::new(command, output, move || wait_to_go(files))?;
-        let (spawned, watch) = std::thread::scope(|scope| {
+        let (spawned, watch) = std::thread::scope(|scope| -> Result<_, Error> {
             // The child waits for this thread, and starting it returns when it executes its program.
-            let attach = scope.spawn(move || {
+            let attach = std::thread::Builder::new().spawn_scoped(scope, move || {
                 let mut pid = [0; 4];
                 let told = read(&ready, &mut pid).is_ok_and(|count| count == pid.len());
                 let watch = told.then(|| Watch::of_program(u32::from_ne_bytes(pid)));
+                // Its program may have ended before it is known here to have started.
+                let begin = Instant::now();
                 if matches!(watch, Some(Ok(_))) {
                     let _ = write(&go, &[0]);
                 }
-                watch
+                watch.map(|watch| watch.map(|watch| (watch, begin)))
             });
+            let attach = attach.map_err(Error::no_thread)?;
             let spawned = prepared.spawn();
             // Otherwise the thread would wait for a child that there is not.
             drop((is_ready, may_go));
-            (spawned, attach.join().ok().flatten())
-        });
+            Ok((spawned, attach.join().ok().flatten()))
+        })?;
         match (spawned, watch) {
             (_, Some(Err(why))) => Err(why),
-            (Ok((child, note, terminal)), Some(Ok(watch))) => {
-                Ok(Started::new(child, Counting::Tracepoint(watch), note, terminal))
+            (Ok((child, note, terminal)), Some(Ok((watch, begin)))) => {
+                Ok(Started { child, counting: Counting::Tracepoint(watch), begin, _note: note, terminal })
             }
-            (Err(source), _) => Err(failed(command, source)),
+            (Err(why), _) => Err(why),
             (Ok(_), None) => Err(Error::System("the command did not tell its number".into())),
         }
     }
@@ -108,42 +144,52 @@ impl Started {
         let made = socketpair(AddressFamily::Unix, SockType::Datagram, None, SockFlag::SOCK_CLOEXEC);
         let (ours, theirs) = made.map_err(|errno| Error::system("no socket", errno))?;
         let socket = theirs.as_raw_fd();
-        let refused = Arc::new(shared()?);
-        let tell = Arc::clone(&refused);
-        let prepared = Prepared::new(command, output, move || {
-            notify::put_on(socket).inspect_err(|errno| tell.set(*errno as u32))
-        })?;
-        let pid = Arc::new(AtomicU32::new(0));
-        let supervisor = std::thread::spawn({
-            let pid = Arc::clone(&pid);
+        let born = Arc::new(shared()?);
+        let prepared = Prepared::new(command, output, {
+            let born = Arc::clone(&born);
             move || {
-                let Some(listener) = notify::receive(&ours) else { return Counts::default() };
-                notify::supervise(&listener, || Some(pid.load(Ordering::SeqCst)).filter(|pid| *pid != 0))
+                born.set(std::process::id());
+                notify::put_on(socket)
+            }
+        })?;
+        let guard = Guard::start()?;
+        let of_guard =
+            guard.socket().ok_or_else(|| Error::System("no socket to the filter's guard".into()))?;
+        let (pid, ends) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicBool::new(false)));
+        let started = std::thread::Builder::new().spawn({
+            let (pid, ends) = (Arc::clone(&pid), Arc::clone(&ends));
+            move || {
+                let Some(listener) = notify::receive(ours.as_raw_fd()) else { return Ok(Counts::default()) };
+                // SAFETY: the kernel has just made it for this process.
+                let listener = unsafe { OwnedFd::from_raw_fd(listener) };
+                // Before this is answered the command cannot start anything: it ends with this process.
+                let sent = notify::send(of_guard.as_raw_fd(), listener.as_raw_fd());
+                sent.map_err(|errno| Error::system("the filter's guard cannot be told", errno))?;
+                let first = || Some(pid.load(Ordering::SeqCst)).filter(|pid| *pid != 0);
+                notify::supervise(&listener, first, &ends).inspect_err(|_| {
+                    // A command that has yet to execute its program has the listener itself, and would wait for an answer for ever.
+                    if first().is_none() {
+                        notify::kill(born.get());
+                    }
+                    let _ =
+                        nix::sys::socket::shutdown(of_guard.as_raw_fd(), nix::sys::socket::Shutdown::Both);
+                })
             }
         });
+        let thread = started.map_err(Error::no_thread)?;
+        let begin = Instant::now();
         let spawned = prepared.spawn();
         // The supervisor no longer waits for a filter that nobody puts on.
         let _ = nix::sys::socket::send(socket, &[0], nix::sys::socket::MsgFlags::MSG_NOSIGNAL);
         drop(theirs);
-        match spawned {
-            Ok((child, note, terminal)) => {
-                pid.store(child.id(), Ordering::SeqCst);
-                Ok(Started::new(child, Counting::Filter(supervisor), note, terminal))
-            }
-            Err(source) => Err(match refused.get() {
-                0 => failed(command, source),
-                errno => notify::refused(Errno::from_raw(errno as i32)),
-            }),
-        }
-    }
-
-    fn new(
-        child: Child,
-        counting: Counting,
-        note: Option<Arc<GroupNote>>,
-        terminal: Option<Terminal>,
-    ) -> Started {
-        Started { child, counting, begin: Instant::now(), _note: note, terminal }
+        let (child, note, terminal) = match spawned {
+            Ok(spawned) => spawned,
+            // Its call was not answered: that is why its program did not start.
+            Err(why) => return Err(thread.join().ok().and_then(Result::err).unwrap_or(why)),
+        };
+        pid.store(child.id(), Ordering::SeqCst);
+        let counting = Counting::Filter(Supervisor { thread, ends, _guard: guard });
+        Ok(Started { child, counting, begin, _note: note, terminal })
     }
 
     /// The command's process.
@@ -172,6 +218,11 @@ impl Started {
                     told = Some(Instant::now());
                 }
                 Some(since) if Instant::elapsed(&since) > GRACE => self.signal(Signal::SIGKILL),
+                // Nobody answers any more.
+                _ if matches!(&self.counting, Counting::Filter(supervisor) if supervisor.thread.is_finished()) =>
+                {
+                    self.signal(Signal::SIGKILL);
+                }
                 _ => {}
             }
             if end.is_none() {
@@ -186,15 +237,24 @@ impl Started {
             // What it has started and left behind: its filter asks this process, or its time is up, too.
             self.signal(Signal::SIGKILL);
         }
-        let ended = Ended { status: ExitStatus::from_raw(status), was_told };
+        let used: f64 = parts.iter().sum();
+        let mut ended =
+            Ended { status: ExitStatus::from_raw(status), was_told, ended_others: false, uncounted: 0.0 };
         let observed = match self.counting {
             Counting::Tracepoint(watch) => {
                 let observed = watch.end()?;
+                ended.uncounted = uncounted(used, observed.cpu.seconds);
                 let cpu = CpuTime::of_command(parts, Some(observed.cpu.seconds));
                 Observed { cpu, seconds, switches: Some(switches), ..observed }
             }
             Counting::Filter(supervisor) => {
-                let counts = supervisor.join().map_err(|_| Error::System("counting has failed".into()))?;
+                let (begin, mut must_end) = (self.begin, was_told);
+                let counts = supervisor.end(|| {
+                    let ran = begin.elapsed();
+                    must_end |= stops(ran) || time.is_some_and(|time| ran >= time);
+                    must_end
+                })?;
+                ended.ended_others = must_end && !was_told;
                 let cpu = CpuTime::of_command(parts, None);
                 Observed { total: counts.seen(), counts, seconds, cpu, switches: Some(switches), forks: 0 }
             }
@@ -241,9 +301,33 @@ fn seconds(time: libc::timeval) -> f64 {
     time.tv_sec as f64 + time.tv_usec as f64 / 1e6
 }
 
-fn failed(command: &[OsString], source: io::Error) -> Error {
-    let name = command.first().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    Error::Command { name, source }
+/// What a child does before its program, by number from 1.
+#[derive(Clone, Copy)]
+enum Step {
+    Group = 1,
+    Death,
+    Parent,
+    Last,
+}
+
+/// Why a command was not started: by this process's own doing, which a child told, or by its program.
+fn failed(name: &OsString, told: u32, source: io::Error) -> Error {
+    let (step, errno) = (told >> 16, Errno::from_raw((told & 0xffff) as i32));
+    let own = |what: &str| Error::system(&format!("kentry cannot prepare the command: {what}"), errno);
+    match (step, source.raw_os_error().map(Errno::from_raw)) {
+        (step, _) if step == Step::Group as u32 => own("setpgid(2)"),
+        (step, _) if step == Step::Death as u32 => own("prctl(PR_SET_PDEATHSIG)"),
+        (step, _) if step == Step::Parent as u32 => own("its parent"),
+        (step, _) if step == Step::Last as u32 => notify::refused(errno),
+        (_, Some(Errno::EMFILE | Errno::ENFILE)) => {
+            Error::System(format!("kentry cannot start a command: {} (see ulimit -n)", words(&source)))
+        }
+        (_, Some(Errno::EAGAIN | Errno::ENOMEM)) => Error::System(format!(
+            "kentry cannot start a process for the command: {} (see ulimit -u, and pids.max and memory.max of its cgroup)",
+            words(&source)
+        )),
+        _ => Error::Command { name: name.to_string_lossy().into_owned(), source },
+    }
 }
 
 /// In the child: tells its number, then waits until it is watched. Nobody watches it where the pipe ends first.
@@ -295,6 +379,9 @@ fn shared() -> Result<Shared, Error> {
 /// A command with what its process does before.
 struct Prepared {
     command: Command,
+    name: OsString,
+    /// Which step failed in the child, and its error.
+    told: Arc<Shared>,
     note: Option<Arc<GroupNote>>,
     terminal: Option<Terminal>,
 }
@@ -320,28 +407,38 @@ impl Prepared {
         let terminal = Terminal::of_this_process();
         let has_terminal = terminal.is_some();
         let parent = std::process::id();
+        let told = Arc::new(shared()?);
+        let tell = Arc::clone(&told);
         // SAFETY: what runs in the child makes system calls, and neither allocates nor locks.
         unsafe {
             command.pre_exec(move || {
-                nix::unistd::setpgid(Pid::from_raw(0), Pid::from_raw(0))?;
+                let failed = |step: Step| {
+                    let tell = &tell;
+                    move |errno: Errno| {
+                        tell.set((step as u32) << 16 | errno as u32);
+                        io::Error::from(errno)
+                    }
+                };
+                nix::unistd::setpgid(Pid::from_raw(0), Pid::from_raw(0)).map_err(failed(Step::Group))?;
                 if let Some(note) = &written {
                     note.write();
                 }
-                nix::sys::prctl::set_pdeathsig(Signal::SIGKILL)?;
+                nix::sys::prctl::set_pdeathsig(Signal::SIGKILL).map_err(failed(Step::Death))?;
                 if nix::unistd::getppid().as_raw() != parent as i32 {
-                    return Err(Errno::ESRCH.into());
+                    return Err(failed(Step::Parent)(Errno::ESRCH));
                 }
                 if has_terminal {
                     Terminal::give(nix::unistd::getpid());
                 }
-                last().map_err(io::Error::from)
+                last().map_err(failed(Step::Last))
             });
         }
-        Ok(Prepared { command, note, terminal })
+        Ok(Prepared { command, name: program.clone(), told, note, terminal })
     }
 
-    fn spawn(mut self) -> io::Result<(Child, Option<Arc<GroupNote>>, Option<Terminal>)> {
-        let child = self.command.spawn()?;
+    fn spawn(mut self) -> Result<(Child, Option<Arc<GroupNote>>, Option<Terminal>), Error> {
+        let spawned = self.command.spawn();
+        let child = spawned.map_err(|source| failed(&self.name, self.told.get(), source))?;
         Ok((child, self.note, self.terminal))
     }
 }

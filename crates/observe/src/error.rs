@@ -29,6 +29,14 @@ impl Error {
     pub(crate) fn system(what: &str, error: impl Into<io::Error>) -> Error {
         Error::System(format!("{what}: {}", words(&error.into())))
     }
+
+    /// A thread that cannot be started: there are too many, or a filter denies them.
+    pub(crate) fn no_thread(error: io::Error) -> Error {
+        Error::system(
+            "kentry cannot start a thread to count with (see ulimit -u, and pids.max of its cgroup)",
+            error,
+        )
+    }
 }
 
 /// A system's error without its number.

@@ -8,6 +8,7 @@ mod command;
 mod counts;
 mod error;
 mod event;
+mod guard;
 pub mod notify;
 pub mod proc;
 mod record;

@@ -11,8 +11,9 @@ use nix::errno::Errno;
 use nix::libc;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::collections::HashMap;
-use std::io::IoSliceMut;
-use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 /// Of seccomp(2).
 const SET_MODE_FILTER: libc::c_uint = 1;
@@ -104,7 +105,7 @@ pub(crate) fn put_on(socket: RawFd) -> Result<(), Errno> {
 #[repr(C, align(8))]
 struct Beside([u8; 24]);
 
-fn send(socket: RawFd, listener: RawFd) -> Result<(), Errno> {
+pub(crate) fn send(socket: RawFd, listener: RawFd) -> Result<(), Errno> {
     let (mut byte, mut beside) = ([0u8; 1], Beside([0; 24]));
     let mut part = libc::iovec { iov_base: byte.as_mut_ptr().cast(), iov_len: byte.len() };
     // SAFETY: all zeros is a message header.
@@ -124,42 +125,85 @@ fn send(socket: RawFd, listener: RawFd) -> Result<(), Errno> {
     }
 }
 
-/// The descriptor that the child sent; none where it had none to send.
-pub(crate) fn receive(socket: &OwnedFd) -> Option<OwnedFd> {
-    let mut space = nix::cmsg_space!(RawFd);
-    let mut byte = [0; 1];
-    let mut parts = [IoSliceMut::new(&mut byte)];
-    let flags = nix::sys::socket::MsgFlags::MSG_CMSG_CLOEXEC;
-    let message =
-        nix::sys::socket::recvmsg::<()>(socket.as_raw_fd(), &mut parts, Some(&mut space), flags).ok()?;
-    message.cmsgs().ok()?.find_map(|beside| match beside {
-        nix::sys::socket::ControlMessageOwned::ScmRights(files) => {
-            // SAFETY: the kernel has just made it for this process.
-            files.first().map(|file| unsafe { OwnedFd::from_raw_fd(*file) })
-        }
-        _ => None,
-    })
+/// The descriptor that was sent; none where there was none to send. On this stack alone, so that a child may call it.
+pub(crate) fn receive(socket: RawFd) -> Option<RawFd> {
+    let (mut byte, mut beside) = ([0u8; 1], Beside([0; 24]));
+    let mut part = libc::iovec { iov_base: byte.as_mut_ptr().cast(), iov_len: byte.len() };
+    // SAFETY: all zeros is a message header.
+    let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
+    message.msg_iov = &raw mut part;
+    message.msg_iovlen = 1;
+    message.msg_control = (&raw mut beside).cast();
+    message.msg_controllen = size_of::<Beside>();
+    // SAFETY: the kernel writes a message, and beside it at most one descriptor, for which there is room; the header is null without one.
+    unsafe {
+        while Errno::result(libc::recvmsg(socket, &raw mut message, libc::MSG_CMSG_CLOEXEC))
+            == Err(Errno::EINTR)
+        {}
+        let header = libc::CMSG_FIRSTHDR(&raw const message);
+        let is_one = !header.is_null()
+            && (*header).cmsg_level == libc::SOL_SOCKET
+            && (*header).cmsg_type == libc::SCM_RIGHTS
+            && (*header).cmsg_len == libc::CMSG_LEN(size_of::<RawFd>() as u32) as usize;
+        is_one.then(|| libc::CMSG_DATA(header).cast::<RawFd>().read_unaligned())
+    }
 }
 
-/// Answers and counts until nobody has the filter any more. The first process is counted from the program on that it executes.
-pub(crate) fn supervise(listener: &OwnedFd, first: impl Fn() -> Option<u32>) -> Counts {
+/// How often it is looked whether to end.
+const LOOK: u8 = 50;
+
+/// So long it is waited for the end of those who were killed.
+const LAST: Duration = Duration::from_secs(2);
+
+/// Answers and counts until nobody has the filter any more. The first process is counted from the program on that it executes. Once it is told
+/// to end, those who have the filter are killed instead.
+///
+/// # Errors
+/// [`Error::System`] where the kernel does not tell who asks; then those who did are killed.
+pub(crate) fn supervise(
+    listener: &OwnedFd,
+    first: impl Fn() -> Option<u32>,
+    ends: &AtomicBool,
+) -> Result<Counts, Error> {
     // SAFETY: a request that takes a number. Before Linux 6.6 it fails, and answers only take longer.
     let _ = unsafe { libc::ioctl(listener.as_raw_fd(), SET_FLAGS, SYNC_WAKE_UP) };
     let (mut counts, mut groups, mut widths) = (Counts::new(false), HashMap::new(), HashMap::new());
-    let mut has_begun = false;
+    let (mut has_begun, mut known, mut ending) = (false, HashMap::new(), None);
+    let failed = |errno, known: &HashMap<u32, u64>| {
+        kill_known(known);
+        Error::system("the kernel does not tell the filter's listener who asks", errno)
+    };
     loop {
+        if ending.is_none() && ends.load(Ordering::SeqCst) {
+            ending = Some(Instant::now());
+            kill_known(&known);
+        }
+        // Whoever is left makes no calls; when it makes one, the guard ends it.
+        if ending.is_some_and(|since: Instant| since.elapsed() > LAST) {
+            return Ok(counts);
+        }
         let mut files = [PollFd::new(listener.as_fd(), PollFlags::POLLIN)];
-        match poll(&mut files, PollTimeout::NONE) {
-            Err(Errno::EINTR) => continue,
-            Err(_) => return counts,
+        match poll(&mut files, PollTimeout::from(LOOK)) {
+            Err(Errno::EINTR) | Ok(0) => continue,
+            Err(errno) => return Err(failed(errno, &known)),
             Ok(_) => {}
         }
         let has = files.first().and_then(PollFd::revents).unwrap_or(PollFlags::empty());
         if !has.contains(PollFlags::POLLIN) {
-            return counts;
+            return Ok(counts);
         }
-        let Some(asked) = next(listener) else { continue };
+        let asked = match next(listener.as_raw_fd()) {
+            Ok(asked) => asked,
+            // Whoever asked may have been killed meanwhile.
+            Err(Errno::EINTR | Errno::ENOENT) => continue,
+            Err(errno) => return Err(failed(errno, &known)),
+        };
+        if ending.is_some() {
+            kill(asked.tid);
+            continue;
+        }
         let pid = *groups.entry(asked.tid).or_insert_with(|| group(asked.tid));
+        known.entry(pid).or_insert_with(|| start_of(pid).unwrap_or_default());
         let call = asked.call(|| *widths.entry(pid).or_insert_with(|| proc::is_64(pid)));
         let executes = matches!(call.name(), Some("execve" | "execveat"));
         // Until then it looks for its program.
@@ -171,22 +215,58 @@ pub(crate) fn supervise(listener: &OwnedFd, first: impl Fn() -> Option<u32>) -> 
             counts.forget(pid);
             widths.remove(&pid);
         }
-        go_on(listener, asked.id);
+        match go_on(listener, asked.id) {
+            Ok(()) | Err(Errno::EINTR | Errno::ENOENT) => {}
+            Err(errno) => return Err(failed(errno, &known)),
+        }
     }
 }
 
-fn next(listener: &OwnedFd) -> Option<Asked> {
-    let mut asked = Asked::default();
-    // SAFETY: the kernel writes one notification into zeroed memory, as it demands.
-    let received = unsafe { libc::ioctl(listener.as_raw_fd(), RECEIVE, &raw mut asked) };
-    // Whoever asked may have been killed meanwhile.
-    Errno::result(received).ok().map(|_| asked)
+/// Kills each process that asks, until nobody has the filter any more. On this stack alone, so that a child may call it.
+pub(crate) fn kill_all(listener: RawFd) {
+    loop {
+        let mut file = libc::pollfd { fd: listener, events: libc::POLLIN, revents: 0 };
+        // SAFETY: the kernel writes into a place of this stack.
+        match Errno::result(unsafe { libc::poll(&raw mut file, 1, -1) }) {
+            Err(Errno::EINTR) => continue,
+            Ok(_) if file.revents & libc::POLLIN != 0 => {}
+            _ => return,
+        }
+        match next(listener) {
+            Ok(asked) => kill(asked.tid),
+            Err(Errno::EINTR | Errno::ENOENT) => {}
+            Err(_) => return,
+        }
+    }
 }
 
-fn go_on(listener: &OwnedFd, id: u64) {
+/// Ends the process of a thread.
+pub(crate) fn kill(tid: u32) {
+    if let Some(tid) = i32::try_from(tid).ok().filter(|tid| *tid > 1) {
+        // SAFETY: a system call with numbers.
+        unsafe { libc::kill(tid, libc::SIGKILL) };
+    }
+}
+
+/// Ends processes by their numbers and when they began: another may have got the number of one that has ended.
+fn kill_known(known: &HashMap<u32, u64>) {
+    known.iter().filter(|(pid, start)| start_of(**pid) == Some(**start)).for_each(|(pid, _)| kill(*pid));
+}
+
+fn start_of(pid: u32) -> Option<u64> {
+    proc::stat(&proc::read(format!("/proc/{pid}/stat")).ok()?).map(|stat| stat.start)
+}
+
+fn next(listener: RawFd) -> Result<Asked, Errno> {
+    let mut asked = Asked::default();
+    // SAFETY: the kernel writes one notification into zeroed memory, as it demands.
+    Errno::result(unsafe { libc::ioctl(listener, RECEIVE, &raw mut asked) }).map(|_| asked)
+}
+
+fn go_on(listener: &OwnedFd, id: u64) -> Result<(), Errno> {
     let answer = Answer { id, flags: CONTINUE, ..Answer::default() };
     // SAFETY: the kernel reads one answer. It fails where whoever asked has been killed.
-    let _ = unsafe { libc::ioctl(listener.as_raw_fd(), SEND, &raw const answer) };
+    Errno::result(unsafe { libc::ioctl(listener.as_raw_fd(), SEND, &raw const answer) }).map(drop)
 }
 
 impl Asked {

@@ -20,6 +20,8 @@ pub struct Stat {
     pub is_kernels: bool,
     /// In user space and in the kernel, in ticks of the clock.
     pub ticks: [u64; 2],
+    /// When it began, in ticks after the machine did.
+    pub start: u64,
 }
 
 /// Parses `/proc/PID/stat`. The name in parentheses may have blanks and parentheses itself.
@@ -29,8 +31,8 @@ pub fn stat(text: &str) -> Option<Stat> {
     let number = |field: usize| fields.get(field)?.parse::<u64>().ok();
     let state = fields.first()?.chars().next()?;
     // Fields are counted from 1, and the state is the third.
-    let [flags, user, system] = [9, 14, 15].map(|field: usize| number(field - 3));
-    Some(Stat { state, is_kernels: flags? & KERNEL_THREAD != 0, ticks: [user?, system?] })
+    let [flags, user, system, start] = [9, 14, 15, 22].map(|field: usize| number(field - 3));
+    Some(Stat { state, is_kernels: flags? & KERNEL_THREAD != 0, ticks: [user?, system?], start: start? })
 }
 
 /// What a process carries that makes its calls dearer, by `/proc/PID/status`. proc_pid_status(5).
@@ -122,8 +124,8 @@ pub(crate) fn is_64(pid: u32) -> Option<bool> {
     }
 }
 
-/// The name of the program that a process executes.
-pub(crate) fn name(pid: u32) -> Option<String> {
+/// The name of the program that a process executes; what is no UTF-8 of it is replaced.
+pub fn name(pid: u32) -> Option<String> {
     read(format!("/proc/{pid}/comm")).ok().map(|name| name.trim_end_matches('\n').to_owned())
 }
 
@@ -152,7 +154,7 @@ mod tests {
 
     #[test]
     fn files_tell() {
-        assert_eq!(stat(STAT), Some(Stat { state: 'S', is_kernels: false, ticks: [17, 4] }));
+        assert_eq!(stat(STAT), Some(Stat { state: 'S', is_kernels: false, ticks: [17, 4], start: 9 }));
         let kernels = STAT.replace("4194560", "2129984");
         assert!(stat(&kernels).unwrap().is_kernels);
         let all = Carried { filters: Some(3), has_seccomp: true, has_ssbd: true, tracer: 7 };

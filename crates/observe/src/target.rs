@@ -90,13 +90,27 @@ impl CpuTime {
 /// CPU time that has been used so far: of a cgroup by its `cpu.stat`, of the machine by `/proc/stat`.
 #[derive(Debug)]
 pub(crate) enum Clock {
-    Cgroup(PathBuf, [u64; 3]),
+    /// Its folder, and its times before and when they were last read.
+    Cgroup(PathBuf, [u64; 3], [u64; 3]),
     System([u64; 2]),
 }
 
 impl Clock {
     pub fn of_cgroup(path: &Path) -> Result<Clock, Error> {
-        Ok(Clock::Cgroup(path.to_owned(), cgroup(path)?))
+        let before = cgroup(path)?;
+        Ok(Clock::Cgroup(path.to_owned(), before, before))
+    }
+
+    /// Reads a cgroup's times; whether it is still there.
+    pub fn look(&mut self) -> bool {
+        match self {
+            Clock::Cgroup(path, _, last) => match cgroup(path) {
+                Ok(now) => *last = now,
+                Err(_) => return path.exists(),
+            },
+            Clock::System(_) => {}
+        }
+        true
     }
 
     pub fn of_system() -> Result<Clock, Error> {
@@ -106,8 +120,12 @@ impl Clock {
     /// What was used since.
     pub fn used(&self) -> Result<CpuTime, Error> {
         match self {
-            Clock::Cgroup(path, before) => {
-                let now = cgroup(path)?;
+            Clock::Cgroup(path, before, last) => {
+                let now = match cgroup(path) {
+                    // It was removed meanwhile, which takes that none of its processes was left.
+                    Err(_) if !path.exists() => *last,
+                    other => other?,
+                };
                 let since = |place: usize| since(&now, before, place) as f64 / 1e6;
                 Ok(CpuTime {
                     seconds: since(0),

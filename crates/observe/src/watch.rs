@@ -128,7 +128,7 @@ impl Watch {
     fn open(watched: Watched, what: &str) -> Result<Watch, Error> {
         let tracepoint = tracepoint::number()?;
         // Before there are events, so that it does not inherit any.
-        let reader = Reader::start();
+        let reader = Reader::start()?;
         let room = Room::make();
         let opened = open_all(watched, tracepoint, what);
         drop(room);
@@ -143,6 +143,11 @@ impl Watch {
     fn enable(&self) -> Result<(), Error> {
         let failed = |errno: Errno| Error::system("perf events cannot be switched on", errno);
         self.calls.iter().chain(&self.times).try_for_each(Event::enable).map_err(failed)
+    }
+
+    /// Looks how much CPU time a cgroup has used, which nobody tells when it was removed; whether it is still there. Others always are.
+    pub fn look(&mut self) -> bool {
+        self.clock.as_mut().is_none_or(Clock::look)
     }
 
     /// Ends counting.
@@ -343,14 +348,15 @@ struct Reader {
 }
 
 impl Reader {
-    fn start() -> Reader {
+    fn start() -> Result<Reader, Error> {
         let (give, given) = channel();
         let ends = Arc::new(AtomicBool::new(false));
-        let thread = std::thread::spawn({
+        let started = std::thread::Builder::new().spawn({
             let ends = Arc::clone(&ends);
             move || read(&given, &ends)
         });
-        Reader { give: Some(give), ends, thread: Some(thread) }
+        let thread = started.map_err(Error::no_thread)?;
+        Ok(Reader { give: Some(give), ends, thread: Some(thread) })
     }
 
     fn give(&self, given: Given) {

@@ -13,6 +13,7 @@ use crate::prices::LabRuns;
 use crate::this_machine::{need_counter, runs_of_lab};
 use args::{By, IMPACT_BUDGET, ImpactArgs, WATCHED};
 use attribution::impact::{Costs, Impact, Method, Part, Seen, Subject, SubjectKind};
+use nix::sys::signal::Signal;
 use observe::proc::{Carried, carried_by};
 use observe::{Call, Ended, Observed, Output, Started, Target, Watch};
 use places::host::Interrupt;
@@ -63,14 +64,11 @@ fn found(args: &ImpactArgs) -> Result<ExitCode, Error> {
     // It ended the counting; what was counted is to be priced all the same.
     let was_interrupted = interrupt.swap(false, Ordering::SeqCst);
     if counted.observed.total.max(counted.observed.counts.seen()) == 0 {
-        return Err(Error::Environment(format!(
-            "{} made no system call in {:.2} s: there is nothing to price",
-            report::plain(&counted.subject.name),
-            counted.observed.seconds
-        )));
+        return Err(Error::Environment(counted.why_nothing()));
     }
     let status = counted.status(was_interrupted);
     let impact = priced(counted, args, &interrupt)?;
+    let status = if interrupt.load(Ordering::Relaxed) { INTERRUPTED } else { status };
     outputs.write(Look::whole(args.verbose), |format, style| report::impact(&impact, format, style))?;
     Ok(ExitCode::from(status))
 }
@@ -87,6 +85,25 @@ struct Counted {
 }
 
 impl Counted {
+    /// Why there is nothing to price.
+    fn why_nothing(&self) -> String {
+        let name = report::plain(&self.subject.name);
+        let signal =
+            self.ended.and_then(|ended| ended.status.signal()).and_then(|raw| Signal::try_from(raw).ok());
+        match signal {
+            Some(Signal::SIGSYS) => format!(
+                "{name} was ended by SIGSYS before its program began, or at its first call: a seccomp filter does not permit that call"
+            ),
+            Some(signal) => format!(
+                "{name} was ended by {signal} before it made a system call: there is nothing to price"
+            ),
+            None => format!(
+                "{name} made no system call in {:.2} s: there is nothing to price",
+                self.observed.seconds
+            ),
+        }
+    }
+
     /// A command's own status; 0 where it was ended because its time was up.
     fn status(&self, was_interrupted: bool) -> u8 {
         match self.ended {
@@ -110,8 +127,7 @@ fn watched(target: &Target, args: &ImpactArgs, interrupt: &Interrupt) -> Result<
     let (subject, carried) = match target {
         Target::Process(pid) => {
             target.check().map_err(refused)?;
-            let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
-            let name = name.trim_end().to_owned();
+            let name = observe::proc::name(*pid).unwrap_or_default();
             (Subject { kind: SubjectKind::Process, name, pid: Some(*pid) }, carried_by(*pid))
         }
         Target::Cgroup(path) => {
@@ -121,19 +137,27 @@ fn watched(target: &Target, args: &ImpactArgs, interrupt: &Interrupt) -> Result<
             (Subject { kind: SubjectKind::System, name: "this machine".into(), pid: None }, None)
         }
     };
-    let watch = Watch::of(target).map_err(|error| for_others(error, target))?;
+    let mut watch = Watch::of(target).map_err(|error| for_others(error, target))?;
     let (begin, time) = (Instant::now(), args.seconds.unwrap_or(Duration::from_secs(WATCHED)));
     if time >= LONG && std::io::stderr().is_terminal() {
         note(&format!("counting for {} s", time.as_secs()));
     }
-    while begin.elapsed() < time && !interrupt.load(Ordering::Relaxed) && is_there(target) {
+    while begin.elapsed() < time && !interrupt.load(Ordering::Relaxed) && is_there(target, &mut watch) {
         std::thread::sleep(LOOK.min(time.saturating_sub(begin.elapsed())));
     }
     let mut remarks = Vec::new();
     if interrupt.load(Ordering::Relaxed) {
         remarks.push("interrupted: counted for a shorter time than was asked for".into());
     } else if begin.elapsed() < time {
-        remarks.push("the process ended meanwhile".into());
+        remarks.push(
+            match target {
+                Target::Cgroup(_) => {
+                    "the cgroup was removed meanwhile: its CPU time is that of at most 20 ms before"
+                }
+                _ => "the process ended meanwhile",
+            }
+            .into(),
+        );
     }
     if carried.is_none() {
         remarks.push("what single processes carry (filters, SSBD, a tracer) was not looked at; `kentry impact --pid N` does".into());
@@ -151,8 +175,8 @@ fn watched(target: &Target, args: &ImpactArgs, interrupt: &Interrupt) -> Result<
     Ok(Counted { subject, method: Method::Tracepoint, observed, started, carried, remarks, ended: None })
 }
 
-fn is_there(target: &Target) -> bool {
-    !matches!(target, Target::Process(_)) || target.check().is_ok()
+fn is_there(target: &Target, watch: &mut Watch) -> bool {
+    watch.look() && (!matches!(target, Target::Process(_)) || target.check().is_ok())
 }
 
 /// Counts a command's calls; or what this command ends with where that cannot be started.
@@ -195,6 +219,19 @@ fn command(
         remarks.push("interrupted: the command was told to end".into());
     } else if ended.was_told {
         remarks.push("the command was told to end when its time was up".into());
+    }
+    if ended.ended_others {
+        remarks.push(
+            "processes that the command left behind were ended: nobody else answers for their filter".into(),
+        );
+    }
+    if ended.uncounted > 0.0 {
+        let used = observed.cpu.parts.map_or(observed.cpu.seconds, |parts| parts.iter().sum());
+        remarks.push(format!(
+            "programs that gain rights (set-user-ID) are not counted: they used {:.2} of {used:.2} s, so the share is not that of the whole \
+             command",
+            ended.uncounted
+        ));
     }
     let words: Vec<String> = args.command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let subject = Subject { kind: SubjectKind::Command, name: words.join(" "), pid: Some(pid) };
@@ -277,6 +314,12 @@ fn priced(counted: Counted, args: &ImpactArgs, interrupt: &Interrupt) -> Result<
         cycle,
         price::no_time(&runs_of_lab()),
     ));
+    if interrupt.load(Ordering::Relaxed) {
+        remarks.push(
+            "interrupted while crossings were measured: what has no figure was not measured to its end"
+                .into(),
+        );
+    }
     let seen = Seen {
         subject: counted.subject,
         method: counted.method,
