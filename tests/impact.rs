@@ -461,10 +461,75 @@ fn nothing_is_left_behind_where_kentry_is_killed() {
 fn an_interrupt_ends_the_command_and_shows_what_was_counted() {
     for method in methods() {
         let (kentry, child) = begun(method);
+        // It has made calls once it sleeps.
+        let stat = || std::fs::read_to_string(format!("/proc/{child}/stat")).unwrap_or_default();
+        assert!(until(|| stat().contains(") S ").then_some(())).is_some(), "{method}");
         kill(Pid::from_raw(i32::try_from(kentry.id()).unwrap()), Signal::SIGINT).unwrap();
         let output = kentry.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(130), "{method}");
         assert!(!is_running(child), "{method}");
+    }
+}
+
+/// A command that ends and leaves a process in a session of its own, which makes calls for ever; and that process.
+fn leaving(folder: &Path, seconds: &[&str]) -> (Child, i32) {
+    let file = folder.join("pid");
+    let line = format!(
+        "setsid sh -c 'echo $$ > {0}.new; mv {0}.new {0}; while :; do sleep 0.01; done' > {0}.out 2>&1 &",
+        file.display()
+    );
+    let words = [&["impact", "--method", "filter"][..], &QUICK, seconds, &["--", "sh", "-c", &line]].concat();
+    let mut command = Command::new(KENTRY);
+    let command = command.args(words).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut kentry = command.spawn().unwrap();
+    let Some(left) = until(|| std::fs::read_to_string(&file).ok()?.trim().parse().ok()) else {
+        kentry.kill().unwrap();
+        panic!("the command left nobody behind")
+    };
+    (kentry, left)
+}
+
+#[test]
+fn a_filter_does_not_outlive_its_run() {
+    let send =
+        |kentry: &Child, signal| kill(Pid::from_raw(i32::try_from(kentry.id()).unwrap()), signal).unwrap();
+    for (signal, seconds, status) in [
+        (Some(Signal::SIGTERM), None, Some(130)),
+        (Some(Signal::SIGKILL), None, None),
+        (None, Some("1"), Some(0)),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let time: Vec<&str> = seconds.iter().flat_map(|seconds| ["--seconds", *seconds]).collect();
+        let (mut kentry, left) = leaving(folder.path(), &time);
+        if let Some(signal) = signal {
+            send(&kentry, signal);
+        }
+        let ended = until(|| kentry.try_wait().unwrap());
+        if ended.is_none() {
+            kentry.kill().unwrap();
+            kentry.wait().unwrap();
+        }
+        let is_gone = until(|| (!is_running(left)).then_some(())).is_some();
+        if !is_gone {
+            kill(Pid::from_raw(left), Signal::SIGKILL).unwrap();
+        }
+        assert_eq!(ended.map(|ended| ended.code()), Some(status), "{signal:?}");
+        assert!(is_gone, "{signal:?}: it lives on with a filter that nobody answers for");
+    }
+}
+
+#[test]
+fn what_kentry_is_denied_is_not_the_commands_fault() {
+    let folder = tempfile::tempdir().unwrap();
+    let surround = compiled(folder.path(), "surround.c", &["-O1"]).unwrap();
+    for (number, why) in [("16", "who asks"), ("435", "cannot start a thread"), ("109", "setpgid(2)")] {
+        let mut command = Command::new("timeout");
+        let command =
+            command.args(["-k", "1", "20"]).arg(&surround).args(["errno=1", "x86_64", number, KENTRY]);
+        let words = ["impact", "--method", "filter", "--", "sleep", "60"];
+        let output = command.args(words).stdin(Stdio::null()).output().unwrap();
+        assert_eq!(output.status.code(), Some(125), "{number}: {}", said(&output));
+        assert!(said(&output).contains(why) && said(&output).lines().count() == 1, "{}", said(&output));
     }
 }
 

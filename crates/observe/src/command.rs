@@ -376,6 +376,9 @@ fn shared() -> Result<Shared, Error> {
     made.map(|memory| Shared(memory.cast())).map_err(|errno| Error::system("no memory", errno))
 }
 
+/// A command's process, where its group is noted, and the terminal that it has.
+type Spawned = (Child, Option<Arc<GroupNote>>, Option<Terminal>);
+
 /// A command with what its process does before.
 struct Prepared {
     command: Command,
@@ -436,7 +439,7 @@ impl Prepared {
         Ok(Prepared { command, name: program.clone(), told, note, terminal })
     }
 
-    fn spawn(mut self) -> Result<(Child, Option<Arc<GroupNote>>, Option<Terminal>), Error> {
+    fn spawn(mut self) -> Result<Spawned, Error> {
         let spawned = self.command.spawn();
         let child = spawned.map_err(|source| failed(&self.name, self.told.get(), source))?;
         Ok((child, self.note, self.terminal))

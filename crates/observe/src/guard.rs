@@ -79,10 +79,8 @@ fn watch(end: RawFd) -> ! {
             });
         }
     }
-    if let Some(listener) = notify::receive(0) {
-        if outlives(listener) {
-            notify::kill_all(listener);
-        }
+    if let Some(listener) = notify::receive(0).filter(|listener| outlives(*listener)) {
+        notify::kill_all(listener);
     }
     // SAFETY: ends this process without running what the other registered for its own exit.
     unsafe { libc::_exit(0) }

@@ -88,8 +88,9 @@ impl Counted {
     /// Why there is nothing to price.
     fn why_nothing(&self) -> String {
         let name = report::plain(&self.subject.name);
-        let signal =
-            self.ended.and_then(|ended| ended.status.signal()).and_then(|raw| Signal::try_from(raw).ok());
+        // A signal of kentry's own is no reason.
+        let signal = self.ended.filter(|ended| !ended.was_told).and_then(|ended| ended.status.signal());
+        let signal = signal.and_then(|raw| Signal::try_from(raw).ok());
         match signal {
             Some(Signal::SIGSYS) => format!(
                 "{name} was ended by SIGSYS before its program began, or at its first call: a seccomp filter does not permit that call"
