@@ -130,7 +130,7 @@ impl World {
             let (entry, operation, bits) = (entry.name.clone(), operation.name.clone(), entry.bits());
             world.rows.push(Truth { entry, operation, bits, cost, deviation, is_steady, path, has_state });
         }
-        assert!((90..150).contains(&world.rows.len()), "{} rows", world.rows.len());
+        assert!((90..200).contains(&world.rows.len()), "{} rows", world.rows.len());
         world
     }
 
