@@ -17,7 +17,7 @@ if [ "$(id -u)" = 0 ]; then
 else
 	check "it runs with nothing around" 0 env -i "$folder/bin/kentry" --budget 0.05 --strict-budget --entry syscall-x86_64
 fi
-check "no larger than 9 MiB" 0 find "$folder/bin/kentry" -size -9216k
+check "no larger than 10 MiB" 0 find "$folder/bin/kentry" -size -10240k
 expect kentry
 
 check "make install" 0 make install KENTRY="$packed" DESTDIR="$work/system" PREFIX=/usr

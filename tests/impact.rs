@@ -464,7 +464,7 @@ fn an_interrupt_ends_the_command_and_shows_what_was_counted() {
         // It has made calls once it sleeps.
         let stat = || std::fs::read_to_string(format!("/proc/{child}/stat")).unwrap_or_default();
         assert!(until(|| stat().contains(") S ").then_some(())).is_some(), "{method}");
-        kill(Pid::from_raw(i32::try_from(kentry.id()).unwrap()), Signal::SIGINT).unwrap();
+        kill(Pid::from_raw(i32::try_from(kentry.id()).unwrap()), Signal::SIGTERM).unwrap();
         let output = kentry.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(130), "{method}");
         assert!(!is_running(child), "{method}");

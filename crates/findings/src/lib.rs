@@ -10,6 +10,7 @@ mod changes;
 mod clock;
 pub mod doctor;
 mod facts;
+mod faults;
 mod id;
 mod lab;
 mod like_here;

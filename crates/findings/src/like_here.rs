@@ -348,7 +348,7 @@ impl<'a> Kernel<'a> {
     }
 
     fn way_out(&self, like: &mut Likeness) {
-        if let Some(says) = crate::doctor::buffers_on_exits(self.states) {
+        if let Some(says) = crate::faults::buffers_on_exits(self.states) {
             like.say("verw", "on", says);
         }
     }

@@ -17,10 +17,10 @@ pub(crate) mod runtimes;
 pub(crate) mod testing;
 
 pub use check::Check;
+pub(crate) use protections::InForce;
 pub use protections::{
     Doing, Lies, PROTECTED_FAULTS, ProtectedFault, Protection, Stands, When, priced_settings, protections,
 };
-pub(crate) use protections::{InForce, buffers_on_exits};
 
 use crate::facts::Facts;
 use document::{Checkup, Diagnosis, Finding};

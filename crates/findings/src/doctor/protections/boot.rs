@@ -1,7 +1,7 @@
 //! What the command line and the build of the kernel change of what is usual: words about protections, FRED, preemption.
 
-use super::faults::PROTECTED_FAULTS;
 use crate::facts::list;
+use crate::faults::PROTECTED_FAULTS;
 use crate::id::Id;
 use document::{Finding, Level};
 use environment::{Environment, command_line_words};

@@ -1,22 +1,8 @@
 //! Which doings are in force here: by the kernel's clauses, and where those do not tell, by what else is known of it.
 
-use super::faults::{Doing, PROTECTED_FAULTS, ProtectedFault, When};
-use super::state::{Stands, State};
+use crate::faults::{Doing, ProtectedFault, When, buffers_on_exits, said};
 use environment::Environment;
-use std::collections::BTreeMap;
-
-/// The setting of the lab that clears buffers on returns to programs.
-const BUFFERS: &str = "verw=on";
-
-/// What says that buffers are cleared on each return to a program: `mds: Mitigation: Clear CPU buffers; …`. None where they are not, or
-/// before guests alone.
-pub(crate) fn buffers_on_exits(states: &BTreeMap<String, String>) -> Option<String> {
-    PROTECTED_FAULTS.iter().find_map(|fault| {
-        let line = states.get(fault.name)?;
-        let clears = |doing: &&Doing| doing.when == When::Said && doing.settings.contains(&BUFFERS);
-        said(fault, line).find(clears).map(|_| format!("{}: {line}", fault.name))
-    })
-}
+use table::Setting;
 
 /// What the kernel of these facts does.
 pub(crate) struct InForce<'a> {
@@ -28,7 +14,7 @@ pub(crate) struct InForce<'a> {
 
 impl<'a> InForce<'a> {
     pub(crate) fn of(environment: &'a Environment) -> InForce<'a> {
-        let settings = super::here::settings_here(environment).iter().map(ToString::to_string).collect();
+        let settings = settings_here(environment).iter().map(ToString::to_string).collect();
         let clears_on_exits = buffers_on_exits(&environment.mitigations).is_some();
         InForce { environment, settings, clears_on_exits }
     }
@@ -54,10 +40,7 @@ impl<'a> InForce<'a> {
     }
 }
 
-/// Those of which the kernel writes the clause.
-fn said(fault: &ProtectedFault, line: &str) -> impl Iterator<Item = &'static Doing> + use<> {
-    let state = State::of(line);
-    let is_said = |doing: &&Doing| state.stands != Stands::NotAffected && state.says(doing.says);
-    let said: Vec<&'static Doing> = fault.doings.iter().filter(is_said).collect();
-    said.into_iter()
+/// The settings of the lab that a kernel is like.
+pub(super) fn settings_here(environment: &Environment) -> Vec<Setting> {
+    crate::like_here(environment).steps.into_iter().map(|step| step.setting).collect()
 }

@@ -92,7 +92,7 @@ fn branches(environment: &Environment) -> Vec<Finding> {
             ..Id::GuestProcessor.finding(Level::Note, verdict)
         }
     });
-    let clauses = super::state::State::of(state("spectre_v2"));
+    let clauses = crate::faults::State::of(state("spectre_v2"));
     let looped = clauses
         .clauses
         .iter()

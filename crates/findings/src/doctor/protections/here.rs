@@ -1,9 +1,9 @@
 //! What this kernel does about each fault, with the price of it.
 
-use super::faults::{Doing, Lies, PROTECTED_FAULTS, ProtectedFault, When};
-use super::force::InForce;
-use super::state::{Stands, State};
+use super::force::{InForce, settings_here};
 use crate::facts::list;
+use crate::faults::{Doing, Lies, PROTECTED_FAULTS, ProtectedFault, When};
+use crate::faults::{Stands, State};
 use document::{Checkup, Price};
 use environment::Environment;
 use table::Setting;
@@ -199,10 +199,6 @@ pub fn priced_settings(environment: &Environment) -> Vec<Setting> {
         doings.any(|doing| doing.settings.contains(&name.as_str()))
     };
     settings_here(environment).into_iter().filter(is_priced).collect()
-}
-
-pub(super) fn settings_here(environment: &Environment) -> Vec<Setting> {
-    crate::like_here(environment).steps.into_iter().map(|step| step.setting).collect()
 }
 
 /// Whether the table of the lab has the settings that the faults' table names.

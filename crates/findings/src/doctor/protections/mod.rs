@@ -1,25 +1,21 @@
 //! What the kernel does about the processor's faults, and what that costs here.
 
 mod boot;
-mod faults;
 mod force;
 mod guest;
 mod here;
-mod state;
 
-use faults::SRSO;
-pub use faults::{Doing, Lies, PROTECTED_FAULTS, ProtectedFault, When};
+pub use crate::faults::{Doing, Lies, PROTECTED_FAULTS, ProtectedFault, Stands, When};
 pub use here::{Protection, priced_settings, protections};
-pub use state::Stands;
 
 use crate::doctor::CheckupFacts;
 use crate::facts::list;
+use crate::faults::{SRSO, State};
 use crate::id::Id;
 use document::{Figure, Finding, Level, PriceSource, PriceUnit, Unit};
 use environment::Environment;
-use state::State;
 
-pub(crate) use force::{InForce, buffers_on_exits};
+pub(crate) use force::InForce;
 
 /// The findings that are made here; `mitigations` and `pti` are made of every run, too.
 #[cfg(test)]

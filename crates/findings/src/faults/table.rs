@@ -98,7 +98,7 @@ pub struct ProtectedFault {
 }
 
 /// The file of Inception.
-pub(super) const SRSO: &str = "spec_rstack_overflow";
+pub(crate) const SRSO: &str = "spec_rstack_overflow";
 
 impl Doing {
     /// Whether each system call executes it: on its way in or out, or at each return of the kernel.
