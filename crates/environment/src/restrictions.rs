@@ -1,4 +1,4 @@
-//! What the kernel allows and imposes on this process.
+//! What the kernel allows and imposes on a process.
 
 use std::collections::BTreeMap;
 
@@ -6,6 +6,7 @@ use nix::sys::resource::{RLIM_INFINITY, Resource, getrlimit};
 use serde::{Deserialize, Serialize};
 
 use crate::reader::Reader;
+use crate::roots::Roots;
 use crate::text;
 
 /// Resource limits that can end or disturb a measurement. getrlimit(2).
@@ -29,7 +30,7 @@ const STATUS: [(&str, &str); 7] = [
     ("TracerPid", "2.6"),
 ];
 
-/// Credentials, filters, priority and limits of this process.
+/// Credentials, filters, priority and limits of a process. Of another one than this, no more than `/proc/PID/status` tells is there.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Restrictions {
@@ -85,11 +86,19 @@ impl Restrictions {
                 .iter()
                 .filter_map(|(name, resource)| Some(((*name).to_owned(), limit(*resource)?)))
                 .collect(),
-            ..Self::from_status(status.unwrap_or_default())
+            ..Self::of_status(status.unwrap_or_default())
         }
     }
 
-    fn from_status(status: &str) -> Self {
+    /// Of another process; none where there is none of this number, or it is hidden.
+    pub fn of_process(pid: u32) -> Option<Self> {
+        let roots = Roots::default();
+        Reader::new(&roots).text(&format!("/proc/{pid}/status")).map(|status| Self::of_status(&status))
+    }
+
+    /// Of the text of a `/proc/PID/status`. A line that no kernel writes says nothing; of a line that is there twice, the first counts: the
+    /// kernel writes `Name` before all others, and quotes newlines in it.
+    pub fn of_status(status: &str) -> Self {
         let words = |key| text::field(status, key).filter(|value| !value.is_empty()).map(str::to_owned);
         let seccomp = text::number_field::<usize>(status, "Seccomp");
         Self {
@@ -105,7 +114,25 @@ impl Restrictions {
             ..Self::default()
         }
     }
+
+    /// Whether each of its calls runs through a filter.
+    pub fn is_filtered(&self) -> bool {
+        self.seccomp.as_deref().is_some_and(|mode| mode != "off")
+    }
+
+    /// Whether its loads wait for earlier stores (SSBD).
+    pub fn has_ssbd(&self) -> bool {
+        self.speculation_store_bypass.as_deref().is_some_and(|state| SSBD.contains(&state))
+    }
+
+    /// The process that traces it.
+    pub fn tracer(&self) -> Option<u32> {
+        self.tracer_pid.filter(|pid| *pid != 0)
+    }
 }
+
+/// What the kernel says of a process whose loads wait for earlier stores (Documentation/userspace-api/spec_ctrl.rst).
+const SSBD: [&str; 3] = ["thread force mitigated", "thread mitigated", "globally mitigated"];
 
 fn note_missing(reader: &mut Reader, status: &str) {
     for (key, since) in STATUS {
@@ -161,7 +188,7 @@ mod tests {
 
     #[test]
     fn status_of_a_filtered_process() {
-        let restrictions = Restrictions::from_status(FILTERED);
+        let restrictions = Restrictions::of_status(FILTERED);
         assert_eq!(restrictions.capabilities.as_deref(), Some("000001fffeffffff"));
         assert_eq!(restrictions.no_new_privs, Some(true));
         assert_eq!(
@@ -170,6 +197,12 @@ mod tests {
         );
         assert_eq!(restrictions.tracer_pid, Some(0));
         assert_eq!(restrictions.speculation_store_bypass.as_deref(), Some("thread vulnerable"));
+        assert!(restrictions.is_filtered() && !restrictions.has_ssbd() && restrictions.tracer().is_none());
+        let traced =
+            FILTERED.replace("vulnerable", "force mitigated").replace("TracerPid:\t0", "TracerPid:\t7");
+        let restrictions = Restrictions::of_status(&traced.replace("Seccomp:\t2", "Seccomp:\t0"));
+        assert!(!restrictions.is_filtered() && restrictions.has_ssbd());
+        assert_eq!(restrictions.tracer(), Some(7));
     }
 
     #[test]
@@ -183,10 +216,10 @@ mod tests {
     #[test]
     fn garbage_is_null() {
         for text in GARBAGE {
-            assert_eq!(Restrictions::from_status(text), Restrictions::default(), "{text}");
+            assert_eq!(Restrictions::of_status(text), Restrictions::default(), "{text}");
             assert_eq!(Schedule::parse(text), Schedule::default());
         }
-        assert_eq!(Restrictions::from_status("Seccomp:\t7\n").seccomp, None);
+        assert_eq!(Restrictions::of_status("Seccomp:\t7\n").seccomp, None);
     }
 
     #[test]

@@ -14,9 +14,6 @@ const ROWS: [RowName; 2] = [BARE_SYSCALL, GETPPID];
 /// mitigation, stay below 2000.
 const IMPLAUSIBLE: f64 = 5000.0;
 
-/// What the kernel says of a process whose loads wait for earlier stores. Documentation/userspace-api/spec_ctrl.rst.
-const SSBD: [&str; 3] = ["thread force mitigated", "thread mitigated", "globally mitigated"];
-
 pub(crate) fn findings(facts: &Facts) -> Vec<Finding> {
     if !facts.are_of_one_linux() {
         return Vec::new();
@@ -28,7 +25,7 @@ pub(crate) fn findings(facts: &Facts) -> Vec<Finding> {
 
 /// A tracer stops this process at every call.
 fn traced(document: &Document) -> Option<Finding> {
-    let tracer = document.environment.limits.tracer_pid.filter(|pid| *pid > 0)?;
+    let tracer = document.environment.limits.tracer()?;
     let verdict =
         format!("Process {tracer} traces this one: every system call and every signal may stop for it.");
     Some(Finding {
@@ -90,14 +87,12 @@ fn bare(facts: &Facts) -> Option<Finding> {
 /// What only processes like this one pay.
 fn own_taxes(environment: &Environment) -> Vec<String> {
     let limits = &environment.limits;
-    let filters =
-        limits.seccomp.as_deref().filter(|mode| *mode != "off").map(|_| match limits.seccomp_filters {
-            Some(1) => "a seccomp filter".to_owned(),
-            Some(filters) => format!("{filters} seccomp filters"),
-            None => "seccomp filters".to_owned(),
-        });
-    let ssbd = limits.speculation_store_bypass.as_deref().filter(|state| SSBD.contains(state));
-    let ssbd = ssbd.map(|_| "loads that wait for earlier stores (SSBD)".to_owned());
+    let filters = limits.is_filtered().then(|| match limits.seccomp_filters {
+        Some(1) => "a seccomp filter".to_owned(),
+        Some(filters) => format!("{filters} seccomp filters"),
+        None => "seccomp filters".to_owned(),
+    });
+    let ssbd = limits.has_ssbd().then(|| "loads that wait for earlier stores (SSBD)".to_owned());
     filters.into_iter().chain(ssbd).collect()
 }
 

@@ -35,35 +35,6 @@ pub fn stat(text: &str) -> Option<Stat> {
     Some(Stat { state, is_kernels: flags? & KERNEL_THREAD != 0, ticks: [user?, system?], start: start? })
 }
 
-/// What a process carries that makes its calls dearer, by `/proc/PID/status`. proc_pid_status(5).
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Carried {
-    /// Seccomp filters; none where the kernel does not tell.
-    pub filters: Option<u32>,
-    /// Whether it has seccomp at all.
-    pub has_seccomp: bool,
-    /// Whether its loads wait for earlier stores (SSBD).
-    pub has_ssbd: bool,
-    /// The process that traces it; 0 where none does.
-    pub tracer: u32,
-}
-
-/// What the kernel says of a process whose loads wait for earlier stores (Documentation/userspace-api/spec_ctrl.rst).
-const SSBD: [&str; 3] = ["thread force mitigated", "thread mitigated", "globally mitigated"];
-
-/// Parses `/proc/PID/status`.
-pub fn carried(text: &str) -> Carried {
-    let field =
-        |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':').map(str::trim));
-    let number = |name| field(name).and_then(|value| value.parse::<u32>().ok());
-    Carried {
-        filters: number("Seccomp_filters"),
-        has_seccomp: number("Seccomp").is_some_and(|mode| mode != 0),
-        has_ssbd: field("Speculation_Store_Bypass").is_some_and(|state| SSBD.contains(&state)),
-        tracer: number("TracerPid").unwrap_or(0),
-    }
-}
-
 /// How often a thread was switched, whether it wanted that or not. Parses `/proc/PID/task/TID/status`.
 pub fn switches(text: &str) -> Option<u64> {
     let field = |name: &str| {
@@ -133,20 +104,13 @@ pub(crate) fn vdso(pid: u32) -> Option<RangeInclusive<u64>> {
     read(format!("/proc/{pid}/maps")).ok().and_then(|text| vdso_in(&text))
 }
 
-/// What a process carries; none of one that is not there.
-pub fn carried_by(pid: u32) -> Option<Carried> {
-    read(format!("/proc/{pid}/status")).ok().map(|text| carried(&text))
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test")]
 mod tests {
     use super::*;
 
     const STAT: &str = "42 (a) (b) c) S 1 42 42 0 -1 4194560 100 0 0 0 17 4 0 0 20 0 1 0 9 1 1 1\n";
-    const STATUS: &str = "Name:\tx\nTracerPid:\t7\nNoNewPrivs:\t1\nSeccomp:\t2\nSeccomp_filters:\t3\n\
-                          Speculation_Store_Bypass:\tthread force mitigated\n\
-                          voluntary_ctxt_switches:\t40\nnonvoluntary_ctxt_switches:\t2\n";
+    const STATUS: &str = "Name:\tx\nvoluntary_ctxt_switches:\t40\nnonvoluntary_ctxt_switches:\t2\n";
     const SYSTEM: &str = "cpu  10 1 20 400 5 2 3 9 0 0\ncpu0 10 1 20 400 5 2 3 9 0 0\n";
     const CGROUP: &str = "usage_usec 30\nuser_usec 10\nsystem_usec 20\nnr_periods 0\n";
     const MAPS: &str =
@@ -157,9 +121,6 @@ mod tests {
         assert_eq!(stat(STAT), Some(Stat { state: 'S', is_kernels: false, ticks: [17, 4], start: 9 }));
         let kernels = STAT.replace("4194560", "2129984");
         assert!(stat(&kernels).unwrap().is_kernels);
-        let all = Carried { filters: Some(3), has_seccomp: true, has_ssbd: true, tracer: 7 };
-        assert_eq!(carried(STATUS), all);
-        assert_eq!(carried(""), Carried::default());
         assert_eq!((switches(STATUS), switches("voluntary_ctxt_switches:\t40\n")), (Some(42), None));
         assert_eq!(system_stat(SYSTEM), Some([11, 25]));
         assert_eq!(cpu_stat(CGROUP), Some([30, 10, 20]));
@@ -201,7 +162,6 @@ mod tests {
                     vdso_in(&broken),
                     switches(&broken),
                 );
-                assert!(carried(&broken).filters.is_none_or(|filters| broken.contains(&filters.to_string())));
             }
         }
         assert_eq!(system_stat("cpu  18446744073709551615 1 0 0 0 0 0"), None);

@@ -15,5 +15,6 @@ pub fn run(bytes: &[u8]) {
     assert!(proc::stat(&text).is_none() || text.contains(')'));
     assert!(proc::system_stat(&text).is_none() || text.contains("cpu "));
     assert!(proc::cpu_stat(&text).is_none() || text.contains("usage_usec"));
-    assert!(proc::carried(&text).filters.is_none() || text.contains("Seccomp_filters"));
+    let limits = environment::Restrictions::of_status(&text);
+    assert!(limits.seccomp_filters.is_none() || text.contains("Seccomp_filters"));
 }

@@ -14,7 +14,7 @@ pub use programs::KernelProgram;
 pub use speculation::{IndirectBranch, StoreBypass};
 
 use crate::proc::{Proc, name, reason};
-use environment::Unseen;
+use environment::{Restrictions, Unseen};
 use serde::{Deserialize, Serialize};
 use std::io;
 
@@ -85,8 +85,14 @@ pub enum SeccompMode {
 }
 
 impl SeccompMode {
-    fn of(number: u32) -> Option<SeccompMode> {
-        [SeccompMode::Off, SeccompMode::Strict, SeccompMode::Filter].get(number as usize).copied()
+    /// By its word in [`Restrictions::seccomp`].
+    fn of(word: &str) -> Option<SeccompMode> {
+        match word {
+            "off" => Some(SeccompMode::Off),
+            "strict" => Some(SeccompMode::Strict),
+            "filter" => Some(SeccompMode::Filter),
+            _ => None,
+        }
     }
 }
 
@@ -151,26 +157,28 @@ impl Carried {
     fn read(proc: &mut Proc, folder: &str, pid: u32) -> Result<Carried, CarriedError> {
         let found = stat(proc, folder, pid)?;
         let status = required(proc, folder, "status", pid)?;
-        let status = status::status(&status);
-        let seccomp = Seccomp { mode: status.seccomp, filters: status.filters };
-        if seccomp.mode.is_none() {
+        let limits = Restrictions::of_status(&status);
+        let carried = Carried::of_limits(&limits);
+        if carried.seccomp.mode.is_none() {
             proc.miss("seccomp", format!("/proc/{folder}/status does not say it"));
         }
-        let tracer = status.tracer.filter(|tracer| *tracer > 0);
-        let tracer = tracer
+        let tracer = limits
+            .tracer()
             .map(|pid| Tracer { pid, name: proc.text(&format!("{pid}/comm")).map(|found| name(&found)) });
-        Ok(Carried {
-            process: Process { pid, name: found.name, is_own: false, uid: status.uid },
-            seccomp,
-            store_bypass: status.store_bypass,
-            indirect_branch: status.indirect_branch,
-            tracer,
-            user_dispatch: None,
-            audit: Audit { enabled: None },
-            programs: None,
-            landlock: None,
-            unseen: Vec::new(),
-        })
+        let process = Process { pid, name: found.name, is_own: false, uid: status::uid(&status) };
+        Ok(Carried { process, tracer, ..carried })
+    }
+
+    /// As far as a process's status tells it.
+    fn of_limits(limits: &Restrictions) -> Carried {
+        let mode = limits.seccomp.as_deref().and_then(SeccompMode::of);
+        let branches = limits.speculation_indirect_branch.as_deref();
+        Carried {
+            seccomp: Seccomp { mode, filters: limits.seccomp_filters },
+            store_bypass: limits.speculation_store_bypass.as_deref().and_then(StoreBypass::of_status),
+            indirect_branch: branches.and_then(IndirectBranch::of_status),
+            ..Carried::default()
+        }
     }
 }
 

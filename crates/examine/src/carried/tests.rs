@@ -253,6 +253,29 @@ fn made_up(files: &[(&str, &[u8])]) -> tempfile::TempDir {
     folder
 }
 
+/// By the text of a status.
+fn told(status: &str) -> Carried {
+    Carried::of_limits(&environment::Restrictions::of_status(status))
+}
+
+#[test]
+fn lines_of_a_container_are_understood() {
+    let status = "Name:\truby\nUid:\t1000\t1000\t1000\t1000\nTracerPid:\t0\nNoNewPrivs:\t1\nSeccomp:\t2\nSeccomp_filters:\t1\n\
+                  Speculation_Store_Bypass:\tthread force mitigated\nSpeculationIndirectBranch:\tconditional force disabled\n";
+    let expected = Carried {
+        seccomp: Seccomp { mode: Some(SeccompMode::Filter), filters: Some(1) },
+        store_bypass: Some(StoreBypass::ThreadForcedOff),
+        indirect_branch: Some(IndirectBranch::ThreadForcedOff),
+        ..Carried::default()
+    };
+    assert_eq!(told(status), expected);
+    assert_eq!(status::uid(status), Some(1000));
+    for odd in ["", ":", "Seccomp:\t9\n", "TracerPid:\t-1\nSeccomp:\n", "NoNewPrivs:\t4294967296\n", "\u{0}"]
+    {
+        assert_eq!(told(odd), Carried::default(), "{odd:?}");
+    }
+}
+
 #[test]
 fn hostile_files_give_an_error_or_nothing_and_no_panic() {
     const STAT: &[u8] = b"7 (x) S 1 7 7 0 -1 4194304 0 0";
@@ -272,10 +295,10 @@ fn hostile_files_give_an_error_or_nothing_and_no_panic() {
         for byte in [0, b'\n', b':', 0xff, b'9'] {
             let mut changed = text.to_vec();
             changed[at] = byte;
-            let found = status::status(&String::from_utf8_lossy(&changed));
+            let found = told(&String::from_utf8_lossy(&changed)).seccomp;
             assert!(found.filters.is_none_or(|filters| filters <= 99), "{found:?}");
         }
-        let _ = status::status(&String::from_utf8_lossy(&text[..at]));
+        let _ = told(&String::from_utf8_lossy(&text[..at]));
     }
 }
 

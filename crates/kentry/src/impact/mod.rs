@@ -13,8 +13,8 @@ use crate::prices::LabRuns;
 use crate::this_machine::{need_counter, runs_of_lab};
 use args::{By, IMPACT_BUDGET, ImpactArgs, WATCHED};
 use attribution::impact::{Costs, Impact, Method, Part, Seen, Subject, SubjectKind};
+use environment::Restrictions;
 use nix::sys::signal::Signal;
-use observe::proc::{Carried, carried_by};
 use observe::{Call, Ended, Observed, Output, Started, Target, Watch};
 use places::host::Interrupt;
 use report::Kind;
@@ -79,7 +79,7 @@ struct Counted {
     method: Method,
     observed: Observed,
     started: SystemTime,
-    carried: Option<Carried>,
+    carried: Option<Restrictions>,
     remarks: Vec<String>,
     ended: Option<Ended>,
 }
@@ -129,7 +129,7 @@ fn watched(target: &Target, args: &ImpactArgs, interrupt: &Interrupt) -> Result<
         Target::Process(pid) => {
             target.check().map_err(refused)?;
             let name = observe::proc::name(*pid).unwrap_or_default();
-            (Subject { kind: SubjectKind::Process, name, pid: Some(*pid) }, carried_by(*pid))
+            (Subject { kind: SubjectKind::Process, name, pid: Some(*pid) }, Restrictions::of_process(*pid))
         }
         Target::Cgroup(path) => {
             (Subject { kind: SubjectKind::Cgroup, name: path.display().to_string(), pid: None }, None)
@@ -204,17 +204,14 @@ fn command(
     let mut carried = None;
     let stops = |ran: Duration| {
         if carried.is_none() && ran > SETTLED {
-            carried = carried_by(pid);
+            carried = Restrictions::of_process(pid);
         }
         interrupt.load(Ordering::Relaxed)
     };
     let (observed, ended) = running.wait(args.seconds, stops).map_err(refused)?;
     if method == Method::Notification {
         remarks.push("set-user-ID programs ran as the user who called them (no_new_privs)".into());
-        if let Some(Carried { filters: Some(filters), has_seccomp, .. }) = &mut carried {
-            *filters = filters.saturating_sub(1);
-            *has_seccomp = *filters > 0;
-        }
+        carried.iter_mut().for_each(without_own_filter);
     }
     if interrupt.load(Ordering::Relaxed) {
         remarks.push("interrupted: the command was told to end".into());
@@ -237,6 +234,16 @@ fn command(
     let words: Vec<String> = args.command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let subject = Subject { kind: SubjectKind::Command, name: words.join(" "), pid: Some(pid) };
     Ok(Ok(Counted { subject, method, observed, started, carried, remarks, ended: Some(ended) }))
+}
+
+/// The filter that counts is no load of the command's own.
+fn without_own_filter(carried: &mut Restrictions) {
+    if let Some(filters) = &mut carried.seccomp_filters {
+        *filters = filters.saturating_sub(1);
+        if *filters == 0 {
+            carried.seccomp = Some("off".into());
+        }
+    }
 }
 
 /// Starts a command by what counts it best, of what is permitted.
@@ -302,10 +309,10 @@ fn priced(counted: Counted, args: &ImpactArgs, interrupt: &Interrupt) -> Result<
     let cycle = costs.ns_of_a_cycle();
     let mut remarks = counted.remarks;
     let mut parts: Vec<Part> = Vec::new();
-    if let Some((carried, own)) = counted.carried.zip(carried_by(std::process::id())) {
+    if let Some((carried, own)) = counted.carried.zip(Restrictions::of_process(std::process::id())) {
         let (on_top, shared) = price::beyond(&carried, &own);
         remarks.extend(price::lacks(&carried, &own));
-        parts.extend(price::of_layers(&price::layers(&on_top), &args.time, cycle, interrupt));
+        parts.extend(price::of_layers(&on_top, &args.time, cycle, interrupt));
         parts.extend(price::shared_parts(&shared));
     }
     parts.extend(price::protections(

@@ -9,10 +9,9 @@ use ::layers::Word;
 use attribution::impact::{Interval, Part, PartKind};
 use attribution::tax::{Tax, Verdict as TaxVerdict};
 use document::{Checkup, Document, PriceSource, PriceUnit};
-use environment::Verdict;
+use environment::{Restrictions, Verdict};
 use findings::doctor::{Doing, Lies, Protection, priced_settings};
 use measure::HostPlan;
-use observe::proc::Carried;
 use places::host::Interrupt;
 use std::time::Duration;
 use table::special::GETPPID;
@@ -50,6 +49,11 @@ impl Layer {
                 "what a tracer costs that stops every call, as strace does, and prints nothing"
             }
         }
+    }
+
+    /// Whether what both are costs the same: another tracer is another layer.
+    fn is_kind_of(self, other: Layer) -> bool {
+        matches!((self, other), (Layer::Filters(_), Layer::Filters(_))) || self == other
     }
 
     fn what(self) -> String {
@@ -99,50 +103,47 @@ fn of_layer(layer: Layer, tax: Option<&Tax>, cycle: Option<f64>) -> Part {
 }
 
 /// What a process carries.
-pub fn layers(carried: &Carried) -> Vec<Layer> {
-    let filters = carried.has_seccomp.then_some(Layer::Filters(carried.filters));
-    let ssbd = carried.has_ssbd.then_some(Layer::Ssbd);
-    let tracer = (carried.tracer != 0).then_some(Layer::Tracer(carried.tracer));
-    filters.into_iter().chain(ssbd).chain(tracer).collect()
+pub fn layers(carried: &Restrictions) -> Vec<Layer> {
+    let filters = carried.is_filtered().then_some(Layer::Filters(carried.seccomp_filters));
+    let ssbd = carried.has_ssbd().then_some(Layer::Ssbd);
+    filters.into_iter().chain(ssbd).chain(carried.tracer().map(Layer::Tracer)).collect()
 }
 
 /// What a process carries beyond what kentry does, and what both carry: that is in the crossing that kentry measures.
-pub fn beyond(carried: &Carried, own: &Carried) -> (Carried, Carried) {
-    let has_both = carried.has_seccomp && own.has_seccomp;
-    let filters = carried.filters.zip(own.filters).filter(|_| has_both);
-    let more = filters.map_or(carried.filters, |(all, own)| Some(all.saturating_sub(own)));
-    // Where the kernel does not tell how many filters there are, nobody knows whether there are more.
-    let has_more = carried.has_seccomp && if has_both { filters.is_some() && more > Some(0) } else { true };
-    let on_top = Carried {
-        filters: more.filter(|_| has_more),
-        has_seccomp: has_more,
-        has_ssbd: carried.has_ssbd && !own.has_ssbd,
-        tracer: if own.tracer == carried.tracer { 0 } else { carried.tracer },
-    };
-    let shared = Carried {
-        filters: filters.map(|(all, own)| all.min(own)),
-        has_seccomp: has_both,
-        has_ssbd: carried.has_ssbd && own.has_ssbd,
-        tracer: if own.tracer == carried.tracer { own.tracer } else { 0 },
-    };
+pub fn beyond(carried: &Restrictions, own: &Restrictions) -> (Vec<Layer>, Vec<Layer>) {
+    let (mut on_top, mut shared) = (Vec::new(), Vec::new());
+    let owns = layers(own);
+    for layer in layers(carried) {
+        match (layer, owns.iter().find(|other| other.is_kind_of(layer))) {
+            (_, None) => on_top.push(layer),
+            (Layer::Filters(Some(all)), Some(Layer::Filters(Some(own)))) => {
+                let more = all.saturating_sub(*own);
+                on_top.extend((more > 0).then_some(Layer::Filters(Some(more))));
+                shared.push(Layer::Filters(Some(all.min(*own))));
+            }
+            // Where the kernel does not tell how many filters there are, nobody knows whether there are more.
+            (Layer::Filters(_), Some(_)) => shared.push(Layer::Filters(None)),
+            (_, Some(_)) => shared.push(layer),
+        }
+    }
     (on_top, shared)
 }
 
 /// A line of each layer that is in the share.
-pub fn shared_parts(shared: &Carried) -> Vec<Part> {
-    let part = |layer: Layer| Part {
+pub fn shared_parts(shared: &[Layer]) -> Vec<Part> {
+    let part = |layer: &Layer| Part {
         kind: PartKind::Shared,
         what: layer.what(),
         ns: None,
         share: None,
         note: "in the share: kentry carries it itself, so that each crossing was measured with it".into(),
     };
-    layers(shared).into_iter().map(part).collect()
+    shared.iter().map(part).collect()
 }
 
 /// What is to be said where kentry carries what the process does not: then crossings are dearer here.
-pub fn lacks(carried: &Carried, own: &Carried) -> Option<String> {
-    let more = layers(&beyond(own, carried).0);
+pub fn lacks(carried: &Restrictions, own: &Restrictions) -> Option<String> {
+    let (more, _) = beyond(own, carried);
     let words: Vec<String> = more.into_iter().map(Layer::what).collect();
     (!words.is_empty()).then(|| {
         format!(
@@ -230,6 +231,16 @@ fn time(price: &document::Price, cycle: Option<f64>) -> Option<Interval> {
 mod tests {
     use super::*;
 
+    /// With filters, as many as the kernel tells; 0 is no seccomp.
+    fn carried(filters: Option<u32>, has_ssbd: bool, tracer: u32) -> Restrictions {
+        let mode = if filters == Some(0) { 0 } else { 2 };
+        let filters = filters.map(|filters| format!("Seccomp_filters:\t{filters}\n")).unwrap_or_default();
+        let ssbd = if has_ssbd { "thread force mitigated" } else { "thread vulnerable" };
+        Restrictions::of_status(&format!(
+            "TracerPid:\t{tracer}\nSeccomp:\t{mode}\n{filters}Speculation_Store_Bypass:\t{ssbd}\n"
+        ))
+    }
+
     #[test]
     fn what_the_lab_has_is_a_setting_of_it() {
         let table = Table::get();
@@ -265,19 +276,16 @@ mod tests {
     /// A filter that kentry carries, too, is in the crossing that it measures.
     #[test]
     fn what_kentry_carries_itself_is_not_on_top() {
-        let of = |filters: u32, has_ssbd| Carried {
-            filters: Some(filters),
-            has_seccomp: filters > 0,
-            has_ssbd,
-            tracer: 0,
-        };
+        let of = |filters: u32, has_ssbd| carried(Some(filters), has_ssbd, 0);
         let (on_top, shared) = beyond(&of(3, true), &of(2, true));
-        assert_eq!(layers(&on_top), [Layer::Filters(Some(1))]);
-        assert_eq!(layers(&shared), [Layer::Filters(Some(2)), Layer::Ssbd]);
+        assert_eq!(on_top, [Layer::Filters(Some(1))]);
+        assert_eq!(shared, [Layer::Filters(Some(2)), Layer::Ssbd]);
         let (on_top, shared) = beyond(&of(1, true), &of(0, false));
-        assert_eq!((layers(&on_top).len(), layers(&shared).len()), (2, 0));
-        assert_eq!(shared_parts(&of(1, false))[0].kind, PartKind::Shared);
+        assert_eq!((on_top.len(), shared.len()), (2, 0));
+        assert_eq!(shared_parts(&layers(&of(1, false)))[0].kind, PartKind::Shared);
         assert!(lacks(&of(0, false), &of(1, false)).is_some() && lacks(&of(1, true), &of(1, true)).is_none());
+        let (on_top, shared) = beyond(&carried(None, false, 7), &carried(Some(1), false, 8));
+        assert_eq!((on_top, shared), (vec![Layer::Tracer(7)], vec![Layer::Filters(None)]));
     }
 
     #[test]
@@ -289,15 +297,16 @@ mod tests {
 
     #[test]
     fn a_layer_without_a_price_has_none() {
-        let carried = Carried { filters: Some(2), has_seccomp: true, has_ssbd: true, tracer: 7 };
-        let parts: Vec<Part> =
-            layers(&carried).into_iter().map(|layer| of_layer(layer, None, Some(0.25))).collect();
+        let parts: Vec<Part> = layers(&carried(Some(2), true, 7))
+            .into_iter()
+            .map(|layer| of_layer(layer, None, Some(0.25)))
+            .collect();
         let words: Vec<&str> = parts.iter().map(|part| part.what.as_str()).collect();
         assert_eq!(
             words,
             ["2 seccomp filters", "loads that wait for earlier stores (SSBD)", "a tracer (process 7)"]
         );
         assert!(parts.iter().all(|part| part.ns.is_none() && part.note.contains("kentry tax --layer")));
-        assert!(layers(&Carried::default()).is_empty());
+        assert!(layers(&Restrictions::default()).is_empty());
     }
 }

@@ -8,6 +8,7 @@ use attribution::tax::{
     added, is_already_slow, two_levels,
 };
 use document::{Document, Row};
+use environment::Restrictions;
 use layers::under::words;
 use layers::{Kind, Layer, NOTHING, Word};
 use measure::arms::{Arm, Arms, NEEDED, Setup};
@@ -288,7 +289,7 @@ fn of_slow_way(
         let arm = part.words.iter().position(|word| word.layer.name == name)?;
         costs(part, arm, plan, compared).first()?.added
     };
-    let is_carried = observe::proc::carried_by(std::process::id()).is_some_and(|carried| carried.has_seccomp);
+    let is_carried = Restrictions::of_process(std::process::id()).is_some_and(|limits| limits.is_filtered());
     if is_carried {
         return Some(CARRIED.into());
     }
