@@ -5,10 +5,10 @@ use nix::libc::{self, sock_filter};
 use std::mem::offset_of;
 
 /// The ABI of 64-bit calls: EM_X86_64, of 64 bits, the lowest byte first (include/uapi/linux/audit.h).
-const X86_64: u32 = 62 | 1 << 31 | 1 << 30;
+pub const X86_64: u32 = 62 | 1 << 31 | 1 << 30;
 
-/// The bit of an x32 call's number.
-const X32: u32 = 1 << 30;
+/// The bit of an x32 call's number. Filters of 64-bit calls look for it, because both ABIs are one to seccomp.
+pub const X32: u32 = 1 << 30;
 
 /// The numbers that rules are about begin here: no kernel has such calls, and so no rule is ever met.
 const NO_CALLS: u32 = 1000;
@@ -136,16 +136,17 @@ fn head() -> Vec<sock_filter> {
 }
 
 /// Loads 32 bits of what is known of the call.
-fn load(offset: usize) -> sock_filter {
+pub fn load(offset: usize) -> sock_filter {
     instruction(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, offset as u32, 0, 0)
 }
 
 /// Compares what was loaded with a value, and skips so many instructions if it is so, and if it is not.
-fn jump(how: u32, value: u32, yes: u8, no: u8) -> sock_filter {
+pub fn jump(how: u32, value: u32, yes: u8, no: u8) -> sock_filter {
     instruction(libc::BPF_JMP | how | libc::BPF_K, value, yes, no)
 }
 
-fn answer(action: u32) -> sock_filter {
+/// The filter's answer: `SECCOMP_RET_ALLOW`, …
+pub fn answer(action: u32) -> sock_filter {
     instruction(libc::BPF_RET | libc::BPF_K, action, 0, 0)
 }
 

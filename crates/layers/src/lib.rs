@@ -5,11 +5,12 @@
 //! measures, and nothing outlives the program: a filter, a speculation setting and a landlock domain belong to its process; events
 //! and programs to descriptors that it has open; supervisors end with it.
 
-mod bpf;
+pub mod bpf;
 mod child;
 mod install;
 mod landlock;
 mod layer;
+pub mod notification;
 mod profile;
 mod raw_tracepoint;
 mod speculation;

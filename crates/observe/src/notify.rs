@@ -7,95 +7,51 @@ use crate::call::{Call, Way};
 use crate::counts::Counts;
 use crate::error::Error;
 use crate::proc;
+use layers::bpf::{X86_64, answer, jump, load};
+use layers::notification;
 use nix::errno::Errno;
 use nix::libc;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::collections::HashMap;
+use std::mem::offset_of;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Of seccomp(2).
-const SET_MODE_FILTER: libc::c_uint = 1;
-const NEW_LISTENER: libc::c_ulong = 1 << 3;
-const WAIT_KILLABLE_RECV: libc::c_ulong = 1 << 5;
-const ALLOW: u32 = 0x7fff_0000;
-const USER_NOTIFICATION: u32 = 0x7fc0_0000;
-const CONTINUE: u32 = 1;
-
-/// SECCOMP_IOCTL_NOTIF_RECV, _SEND and _SET_FLAGS (include/uapi/linux/seccomp.h), and the flag that wakes on the same CPU (Linux 6.6).
-const RECEIVE: libc::c_ulong = 0xc050_2100;
-const SEND: libc::c_ulong = 0xc018_2101;
-const SET_FLAGS: libc::c_ulong = 0x4008_2104;
+/// SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP (include/uapi/linux/seccomp.h): answers wake on the same CPU; since Linux 6.6.
 const SYNC_WAKE_UP: libc::c_long = 1;
-
-const AUDIT_ARCH_X86_64: u32 = 0xc000_003e;
-
-/// Of linux/bpf_common.h: load a word of the call's data, compare, return.
-const LOAD: u16 = 0x20;
-const EQUAL: u16 = 0x15;
-const RETURN: u16 = 0x06;
-
-/// In `struct seccomp_data`.
-const NUMBER_AT: u32 = 0;
-const ARCHITECTURE_AT: u32 = 4;
-const FIRST_AT: u32 = 16;
-const THIRD_AT: u32 = 32;
 
 /// The flags of the one message that is not asked about: it brings this process the filter's descriptor, without which nobody could answer.
 /// No program sends with all of them.
 const MARK: libc::c_int = libc::MSG_NOSIGNAL | libc::MSG_CONFIRM | libc::MSG_MORE | libc::MSG_DONTROUTE;
 
-/// `struct seccomp_notif` and its answer.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Default)]
-struct Asked {
-    id: u64,
-    tid: u32,
-    flags: u32,
-    number: i32,
-    architecture: u32,
-    instruction: u64,
-    arguments: [u64; 6],
-}
-
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Default)]
-struct Answer {
-    id: u64,
-    value: i64,
-    error: i32,
-    flags: u32,
-}
-
-const _: () = assert!(size_of::<Asked>() == 80 && size_of::<Answer>() == 24);
-
 /// In the child, between fork and exec: puts the filter on, and sends its descriptor. System calls on this stack, and nothing else.
 pub(crate) fn put_on(socket: RawFd) -> Result<(), Errno> {
-    let step = |code, jt, jf, k| libc::sock_filter { code, jt, jf, k };
+    let argument = |place| offset_of!(libc::seccomp_data, args) + place * size_of::<u64>();
     let program = [
-        step(LOAD, 0, 0, ARCHITECTURE_AT),
-        step(EQUAL, 0, 6, AUDIT_ARCH_X86_64),
-        step(LOAD, 0, 0, NUMBER_AT),
-        step(EQUAL, 0, 4, libc::SYS_sendmsg as u32),
-        step(LOAD, 0, 0, FIRST_AT),
-        step(EQUAL, 0, 2, socket as u32),
-        step(LOAD, 0, 0, THIRD_AT),
-        step(EQUAL, 1, 0, MARK as u32),
-        step(RETURN, 0, 0, USER_NOTIFICATION),
-        step(RETURN, 0, 0, ALLOW),
+        load(offset_of!(libc::seccomp_data, arch)),
+        jump(libc::BPF_JEQ, X86_64, 0, 6),
+        load(offset_of!(libc::seccomp_data, nr)),
+        jump(libc::BPF_JEQ, libc::SYS_sendmsg as u32, 0, 4),
+        load(argument(0)),
+        jump(libc::BPF_JEQ, socket as u32, 0, 2),
+        load(argument(2)),
+        jump(libc::BPF_JEQ, MARK as u32, 1, 0),
+        answer(libc::SECCOMP_RET_USER_NOTIF),
+        answer(libc::SECCOMP_RET_ALLOW),
     ];
     let program = libc::sock_fprog { len: program.len() as u16, filter: program.as_ptr().cast_mut() };
     // SAFETY: a system call with numbers.
     Errno::result(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) })?;
     // SAFETY: the kernel reads the program, which lives on this stack.
     let install = |flags: libc::c_ulong| unsafe {
-        libc::syscall(libc::SYS_seccomp, SET_MODE_FILTER, flags, &raw const program)
+        libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, flags, &raw const program)
     };
-    let made = Errno::result(install(NEW_LISTENER | WAIT_KILLABLE_RECV));
+    let listens = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER;
+    let made = Errno::result(install(listens | libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV));
     let made = match made {
         // Before Linux 5.19.
-        Err(Errno::EINVAL) => Errno::result(install(NEW_LISTENER)),
+        Err(Errno::EINVAL) => Errno::result(install(listens)),
         other => other,
     }?;
     send(socket, RawFd::try_from(made).map_err(|_| Errno::EBADF)?)
@@ -166,7 +122,7 @@ pub(crate) fn supervise(
     ends: &AtomicBool,
 ) -> Result<Counts, Error> {
     // SAFETY: a request that takes a number. Before Linux 6.6 it fails, and answers only take longer.
-    let _ = unsafe { libc::ioctl(listener.as_raw_fd(), SET_FLAGS, SYNC_WAKE_UP) };
+    let _ = unsafe { libc::ioctl(listener.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_SET_FLAGS, SYNC_WAKE_UP) };
     let (mut counts, mut groups, mut widths) = (Counts::new(false), HashMap::new(), HashMap::new());
     let (mut has_begun, mut known, mut ending) = (false, HashMap::new(), None);
     let failed = |errno, known: &HashMap<u32, u64>| {
@@ -192,19 +148,19 @@ pub(crate) fn supervise(
         if !has.contains(PollFlags::POLLIN) {
             return Ok(counts);
         }
-        let asked = match next(listener.as_raw_fd()) {
+        let asked = match notification::next(listener.as_raw_fd()) {
             Ok(asked) => asked,
             // Whoever asked may have been killed meanwhile.
             Err(Errno::EINTR | Errno::ENOENT) => continue,
             Err(errno) => return Err(failed(errno, &known)),
         };
         if ending.is_some() {
-            kill(asked.tid);
+            kill(asked.pid);
             continue;
         }
-        let pid = *groups.entry(asked.tid).or_insert_with(|| group(asked.tid));
+        let pid = *groups.entry(asked.pid).or_insert_with(|| group(asked.pid));
         known.entry(pid).or_insert_with(|| start_of(pid).unwrap_or_default());
-        let call = asked.call(|| *widths.entry(pid).or_insert_with(|| proc::is_64(pid)));
+        let call = call(&asked.data, || *widths.entry(pid).or_insert_with(|| proc::is_64(pid)));
         let executes = matches!(call.name(), Some("execve" | "execveat"));
         // Until then it looks for its program.
         has_begun |= !(executes && first().is_none_or(|first| first == pid));
@@ -215,7 +171,7 @@ pub(crate) fn supervise(
             counts.forget(pid);
             widths.remove(&pid);
         }
-        match go_on(listener, asked.id) {
+        match notification::go_on(listener.as_raw_fd(), asked.id) {
             Ok(()) | Err(Errno::EINTR | Errno::ENOENT) => {}
             Err(errno) => return Err(failed(errno, &known)),
         }
@@ -232,8 +188,8 @@ pub(crate) fn kill_all(listener: RawFd) {
             Ok(_) if file.revents & libc::POLLIN != 0 => {}
             _ => return,
         }
-        match next(listener) {
-            Ok(asked) => kill(asked.tid),
+        match notification::next(listener) {
+            Ok(asked) => kill(asked.pid),
             Err(Errno::EINTR | Errno::ENOENT) => {}
             Err(_) => return,
         }
@@ -257,30 +213,16 @@ fn start_of(pid: u32) -> Option<u64> {
     proc::stat(&proc::read(format!("/proc/{pid}/stat")).ok()?).map(|stat| stat.start)
 }
 
-fn next(listener: RawFd) -> Result<Asked, Errno> {
-    let mut asked = Asked::default();
-    // SAFETY: the kernel writes one notification into zeroed memory, as it demands.
-    Errno::result(unsafe { libc::ioctl(listener, RECEIVE, &raw mut asked) }).map(|_| asked)
-}
-
-fn go_on(listener: &OwnedFd, id: u64) -> Result<(), Errno> {
-    let answer = Answer { id, flags: CONTINUE, ..Answer::default() };
-    // SAFETY: the kernel reads one answer. It fails where whoever asked has been killed.
-    Errno::result(unsafe { libc::ioctl(listener.as_raw_fd(), SEND, &raw const answer) }).map(drop)
-}
-
-impl Asked {
-    /// By what is asked about the program, if its width matters.
-    fn call(&self, is_64: impl FnOnce() -> Option<bool>) -> Call {
-        let number = self.number as u32;
-        let way = match self.architecture {
-            AUDIT_ARCH_X86_64 => Way::of_syscall(number),
-            _ if is_64() == Some(true) => Way::Int80In64,
-            // Which of its two ways it took, nothing tells.
-            _ => Way::Code32,
-        };
-        Call::new(way, number, self.arguments.first().copied().unwrap_or(0))
-    }
+/// By what is asked about the program, if its width matters.
+fn call(asked: &libc::seccomp_data, is_64: impl FnOnce() -> Option<bool>) -> Call {
+    let number = asked.nr as u32;
+    let way = match asked.arch {
+        X86_64 => Way::of_syscall(number),
+        _ if is_64() == Some(true) => Way::Int80In64,
+        // Which of its two ways it took, nothing tells.
+        _ => Way::Code32,
+    };
+    Call::new(way, number, asked.args.first().copied().unwrap_or(0))
 }
 
 /// The process of a thread.

@@ -1,16 +1,11 @@
 //! A filter of system calls, as container runtimes give one to each process: a program that the kernel executes on every call before it
 //! does what is asked. This one allows all, so that nothing but its cost is there. What this process executes has it as well.
 
+use layers::bpf::{X32, X86_64, answer, jump, load};
 use nix::errno::Errno;
 use nix::libc::{self, sock_filter};
 use std::mem::offset_of;
 use table::Filter;
-
-/// The ABI of 64-bit calls: EM_X86_64, of 64 bits, the lowest byte first (include/uapi/linux/audit.h).
-const X86_64: u32 = 62 | 1 << 31 | 1 << 30;
-
-/// The bit of an x32 call's number. Filters of 64-bit calls look for it, because both ABIs are one to seccomp.
-const X32: u32 = 1 << 30;
 
 /// Installs it, for good.
 ///
@@ -33,6 +28,8 @@ pub fn install(filter: Filter) -> Result<(), String> {
 /// What is compared has no effect, because all is allowed whatever it is. One that looks at nothing but ABI and number answers each call
 /// always alike, and Linux finds that out.
 fn program(filter: Filter) -> Vec<sock_filter> {
+    // Goes on with the next instruction in both cases.
+    let compare = |how, value| jump(how, value, 0, 0);
     let mut program = vec![
         load(offset_of!(libc::seccomp_data, arch)),
         compare(libc::BPF_JEQ, X86_64),
@@ -42,22 +39,8 @@ fn program(filter: Filter) -> Vec<sock_filter> {
     if filter == Filter::Arguments {
         program.extend([load(offset_of!(libc::seccomp_data, args)), compare(libc::BPF_JEQ, 0)]);
     }
-    program.push(instruction(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ALLOW));
+    program.push(answer(libc::SECCOMP_RET_ALLOW));
     program
-}
-
-/// Loads 32 bits of what is known of the call.
-fn load(offset: usize) -> sock_filter {
-    instruction(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, offset as u32)
-}
-
-/// Compares what was loaded with a value, and goes on with the next instruction in both cases.
-fn compare(how: u32, value: u32) -> sock_filter {
-    instruction(libc::BPF_JMP | how | libc::BPF_K, value)
-}
-
-fn instruction(code: u32, k: u32) -> sock_filter {
-    sock_filter { code: code as u16, jt: 0, jf: 0, k }
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
-//! A supervisor that learns of every call, and lets each go on (`Documentation/userspace-api/seccomp_filter.rst`, user notification).
+//! A supervisor that learns of every call, and lets each go on.
 
 use super::Become;
 use crate::NotHere;
 use crate::bpf::Program;
 use crate::child::{Status, fork_with_files, leave};
 use crate::install::install_with_listener;
+use crate::notification;
 use nix::errno::Errno;
 use nix::libc;
 use nix::sys::mman::{MapFlags, ProtFlags, mmap_anonymous};
@@ -12,12 +13,6 @@ use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction
 use std::num::NonZero;
 use std::os::fd::{IntoRawFd, RawFd};
 use std::sync::atomic::{AtomicI32, Ordering};
-
-nix::ioctl_readwrite!(receive, b'!', 0, libc::seccomp_notif);
-nix::ioctl_readwrite!(send, b'!', 1, libc::seccomp_notif_resp);
-
-/// The longest message or answer that a kernel may have, in words of eight bytes; those of Linux 6 have 80 and 24 bytes.
-const WORDS: usize = 64;
 
 /// The child that the handler waits for.
 static CHILD: AtomicI32 = AtomicI32::new(0);
@@ -49,25 +44,13 @@ pub(crate) fn notify(program: Become) -> Result<i32, NotHere> {
 
 /// Lets the next call go on.
 fn answer(listener: RawFd) -> Result<(), NotHere> {
-    let mut message = [0u64; WORDS];
-    let notification = message.as_mut_ptr().cast::<libc::seccomp_notif>();
-    // SAFETY: there is room for what any kernel writes, aligned to eight bytes.
-    match unsafe { receive(listener, notification) } {
+    let asked = match notification::next(listener) {
         // The call was interrupted, or its process has ended; if that was the last one, the handler ends this one.
         Err(Errno::EINTR | Errno::ENOENT) => return Ok(()),
         other => other.map_err(|errno| NotHere::refused("seccomp notification", errno))?,
     };
-    let mut reply = [0u64; WORDS];
-    let [id, ..] = message;
-    let response = reply.as_mut_ptr().cast::<libc::seccomp_notif_resp>();
-    // SAFETY: there is room for what any kernel reads; the fields are within it.
-    let sent = unsafe {
-        (*response).id = id;
-        (*response).flags = libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32;
-        send(listener, response)
-    };
-    match sent {
-        Ok(_) | Err(Errno::ENOENT | Errno::EINTR) => Ok(()),
+    match notification::go_on(listener, asked.id) {
+        Ok(()) | Err(Errno::ENOENT | Errno::EINTR) => Ok(()),
         Err(Errno::EINVAL) => {
             Err(NotHere("this kernel cannot let a reported call go on (since Linux 5.5)".into()))
         }
