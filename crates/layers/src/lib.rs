@@ -11,6 +11,7 @@ mod install;
 mod landlock;
 mod layer;
 pub mod notification;
+pub mod perf;
 mod profile;
 mod raw_tracepoint;
 mod speculation;

@@ -1,35 +1,11 @@
 //! One perf event. perf_event_open(2).
 
 use crate::record::{SAMPLE_REGISTERS, SAMPLE_TYPE};
+use layers::perf::{self, Attributes};
 use nix::errno::Errno;
 use nix::libc;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
-/// `perf_event_attr` as far as Linux 3.19 has it (PERF_ATTR_SIZE_VER3).
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Default)]
-struct Attributes {
-    kind: u32,
-    size: u32,
-    config: u64,
-    period: u64,
-    sample_type: u64,
-    read_format: u64,
-    flags: u64,
-    wakeup: u32,
-    breakpoint: u32,
-    config_1: u64,
-    config_2: u64,
-    branches: u64,
-    registers: u64,
-    stack: u32,
-    clock: i32,
-}
-
-const _: () = assert!(size_of::<Attributes>() == 96);
-
-const TYPE_SOFTWARE: u32 = 1;
-const TYPE_TRACEPOINT: u32 = 2;
 const TASK_CLOCK: u64 = 1;
 
 const DISABLED: u64 = 1 << 0;
@@ -92,20 +68,7 @@ impl Event {
             Whose::All => (-1, 0),
         };
         let cpu = cpu.map_or(Ok(-1), i32::try_from).map_err(|_| Errno::ENODEV)?;
-        // SAFETY: the kernel reads as many bytes of the attributes as they say that they have.
-        let opened = unsafe {
-            libc::syscall(
-                libc::SYS_perf_event_open,
-                &raw const attributes,
-                pid,
-                cpu,
-                -1,
-                FLAG_CLOEXEC | flags,
-            )
-        };
-        let file = RawFd::try_from(Errno::result(opened)?).map_err(|_| Errno::EBADF)?;
-        // SAFETY: the kernel has just made it for this process.
-        Ok(Event(unsafe { OwnedFd::from_raw_fd(file) }))
+        attributes.open(pid, cpu, FLAG_CLOEXEC | flags).map(Event)
     }
 
     pub fn enable(&self) -> Result<(), Errno> {
@@ -149,15 +112,11 @@ fn attributes(what: What, whose: Whose) -> Attributes {
         Whose::Thread { from_exec: false, .. } => INHERIT,
         Whose::Group(_) | Whose::All => 0,
     };
-    let common = Attributes {
-        size: size_of::<Attributes>() as u32,
-        flags: DISABLED | of_thread,
-        ..Attributes::default()
-    };
+    let common = Attributes { flags: DISABLED | of_thread, ..Attributes::default() };
     match what {
-        What::Time => Attributes { kind: TYPE_SOFTWARE, config: TASK_CLOCK, ..common },
+        What::Time => Attributes { kind: perf::SOFTWARE, config: TASK_CLOCK, ..common },
         What::Calls { tracepoint, wakeup } => Attributes {
-            kind: TYPE_TRACEPOINT,
+            kind: perf::TRACEPOINT,
             config: tracepoint,
             period: 1,
             sample_type: SAMPLE_TYPE,

@@ -4,6 +4,7 @@
 //! counted without privileges, by a seccomp filter that asks this process at each call ([`notify`]).
 
 mod call;
+mod cgroup;
 mod command;
 mod counts;
 mod error;

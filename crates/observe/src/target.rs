@@ -1,7 +1,7 @@
 //! Whose calls are counted, and how much CPU time they use.
 
 use crate::error::Error;
-use crate::{proc, tracepoint};
+use crate::{cgroup, proc};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -37,7 +37,7 @@ impl Target {
     pub fn check(&self) -> Result<(), Error> {
         match self {
             Target::Process(pid) => process(*pid),
-            Target::Cgroup(path) => tracepoint::cgroup(path).map(drop),
+            Target::Cgroup(path) => cgroup::folder(path).map(drop),
             Target::System => Ok(()),
         }
     }

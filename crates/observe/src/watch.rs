@@ -10,7 +10,7 @@ use crate::record::records;
 use crate::ring::Ring;
 use crate::switches::Switches;
 use crate::target::{Clock, CpuTime, Target};
-use crate::{proc, tracepoint};
+use crate::{cgroup, proc, tracepoint};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
@@ -90,7 +90,7 @@ impl Watch {
                 Watch::open(watched, &format!("the calls of process {pid}"))?
             }
             Target::Cgroup(path) => {
-                let folder = tracepoint::cgroup(path)?;
+                let folder = cgroup::folder(path)?;
                 Watch::open(Watched::Group(folder.as_fd()), "the calls of a cgroup")?
             }
             Target::System => Watch::open(Watched::All, "the calls of all processes")?,
