@@ -44,8 +44,6 @@ pub struct Ended {
     pub was_told: bool,
     /// Whether it left processes behind with its filter that were ended.
     pub ended_others: bool,
-    /// CPU time of the command, in seconds, during which no calls were counted; 0 where that is not clearly more than none.
-    pub uncounted: f64,
 }
 
 /// While a command is waited for.
@@ -79,13 +77,6 @@ impl Supervisor {
         }
         self.thread.join().map_err(|_| Error::System("counting has failed".into()))?
     }
-}
-
-/// The kernel takes the events off a process that gains rights when it executes a program (set-user-ID). The usage has what a child does
-/// before its program, too: so much is no sign of it.
-fn uncounted(used: f64, counted: f64) -> f64 {
-    let more = used - counted;
-    if more > 0.01 + 0.05 * used { more } else { 0.0 }
 }
 
 /// A command that runs.
@@ -237,13 +228,10 @@ impl Started {
             // What it has started and left behind: its filter asks this process, or its time is up, too.
             self.signal(Signal::SIGKILL);
         }
-        let used: f64 = parts.iter().sum();
-        let mut ended =
-            Ended { status: ExitStatus::from_raw(status), was_told, ended_others: false, uncounted: 0.0 };
+        let mut ended = Ended { status: ExitStatus::from_raw(status), was_told, ended_others: false };
         let observed = match self.counting {
             Counting::Tracepoint(watch) => {
                 let observed = watch.end()?;
-                ended.uncounted = uncounted(used, observed.cpu.seconds);
                 let cpu = CpuTime::of_command(parts, Some(observed.cpu.seconds));
                 Observed { cpu, seconds, switches: Some(switches), ..observed }
             }

@@ -85,6 +85,13 @@ impl CpuTime {
             },
         }
     }
+
+    /// Whether the usage is clearly more than the task clock: the rest was used where the kernel had taken the events off. That is what it does
+    /// when threads and processes end, and whatever a program does that gains rights (set-user-ID): nobody counts its calls.
+    pub fn is_beyond_clock(&self) -> bool {
+        let usage: f64 = self.parts.map_or(0.0, |parts| parts.iter().sum());
+        self.sure < self.seconds && usage >= self.seconds
+    }
 }
 
 /// CPU time that has been used so far: of a cgroup by its `cpu.stat`, of the machine by `/proc/stat`.

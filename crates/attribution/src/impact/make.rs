@@ -174,7 +174,7 @@ impl Whole {
         let cpu = &observed.cpu;
         let at_most = Whole(Interval { estimate: None, low: 0.0, high: cpu.seconds });
         let Some(ns) = counting else { return (at_most, None) };
-        if let Some(why) = switched(observed, total) {
+        if let Some(why) = beyond_clock(observed).or_else(|| switched(observed, total)) {
             return (at_most, Some(why));
         }
         let took = |calls: u64, ns: f64| calls as f64 * ns * 1e-9;
@@ -209,18 +209,31 @@ impl Whole {
     }
 }
 
+/// What is left where nobody knows what counting took, or which calls are missing.
+const LOWER: &str = "there is only a lower bound, by all of the CPU time";
+
+/// Why calls may be missing, where the task clock did not run for as long as the command.
+fn beyond_clock(observed: &Observed) -> Option<String> {
+    let cpu = &observed.cpu;
+    cpu.is_beyond_clock().then(|| {
+        format!(
+            "of {:.3} s of CPU time, calls were counted for {:.3} s: not while the kernel ends threads and processes, and not in programs that gain rights (set-user-ID): {LOWER}",
+            cpu.seconds, cpu.sure
+        )
+    })
+}
+
 /// Why switches and new threads hide what counting took, where there are too many: their events cost what was not measured.
 fn switched(observed: &Observed, total: u64) -> Option<String> {
-    let lower = "there is only a lower bound, by all of the CPU time";
     let Some(switches) = observed.switches else {
         return Some(format!(
-            "nobody tells how often these threads were switched, and what counting added to that is not known: {lower}"
+            "nobody tells how often these threads were switched, and what counting added to that is not known: {LOWER}"
         ));
     };
     let count = switches.saturating_add(observed.forks);
     (count as f64 > total as f64 * FEW).then(|| {
         format!(
-            "threads were switched {switches} times and {} were made, in {total} calls; what counting added to that was not measured: {lower}",
+            "threads were switched {switches} times and {} were made, in {total} calls; what counting added to that was not measured: {LOWER}",
             observed.forks
         )
     })
@@ -481,6 +494,16 @@ mod tests {
         let found = impact(&observed, Method::Tracepoint, Some(600.0));
         near(found.share.unwrap(), [f64::NAN, 196e-6 / (4e-3 - LEAST), 204e-6 / (3e-3 - MOST_OF_ALL)]);
         assert!(found.remarks[0].contains("two clocks"), "{:?}", found.remarks);
+    }
+
+    /// 300,000 calls of a set-user-ID program were not counted, and the share had an upper bound.
+    #[test]
+    fn where_calls_may_be_missing_there_is_no_upper_bound() {
+        let mut observed = observed(1000, 2000, 4e-3, Some([1e-3, 3e-3]));
+        observed.cpu.sure = 3e-3;
+        let found = impact(&observed, Method::Tracepoint, Some(600.0));
+        near(found.share.unwrap(), [f64::NAN, 196e-6 / 4e-3, 1.0]);
+        assert!(found.remarks[0].contains("set-user-ID"), "{:?}", found.remarks);
     }
 
     #[test]

@@ -223,14 +223,6 @@ fn command(
             "processes that the command left behind were ended: nobody else answers for their filter".into(),
         );
     }
-    if ended.uncounted > 0.0 {
-        let used = observed.cpu.parts.map_or(observed.cpu.seconds, |parts| parts.iter().sum());
-        remarks.push(format!(
-            "programs that gain rights (set-user-ID) are not counted: they used {:.2} of {used:.2} s, so the share is not that of the whole \
-             command",
-            ended.uncounted
-        ));
-    }
     let words: Vec<String> = args.command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let subject = Subject { kind: SubjectKind::Command, name: words.join(" "), pid: Some(pid) };
     Ok(Ok(Counted { subject, method, observed, started, carried, remarks, ended: Some(ended) }))
