@@ -38,6 +38,7 @@ mod testing;
 mod text;
 mod tsc;
 mod underneath;
+mod version;
 mod vsyscall;
 
 pub use clock::{Clock, ClockOffset};
@@ -61,3 +62,4 @@ pub use ring0::{Ring0, RingTest, Trapped, Verdict, why_emulated};
 pub use roots::Roots;
 pub use tsc::Tsc;
 pub use underneath::Underneath;
+pub use version::{Version, this_kernel, version};

@@ -171,11 +171,7 @@ fn first_line(text: &str) -> String {
 
 /// An error in words, without Rust's "(os error 2)".
 fn reason(error: &io::Error) -> String {
-    let mut words = error.to_string();
-    if let Some(end) = words.find(" (os error") {
-        words.truncate(end);
-    }
-    words
+    process::without_numbers(&error.to_string())
 }
 
 #[cfg(test)]

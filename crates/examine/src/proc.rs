@@ -69,8 +69,7 @@ impl Proc {
 
 /// An error in words, without Rust's "(os error 2)".
 pub(crate) fn reason(error: &io::Error) -> String {
-    let words = error.to_string();
-    words.split(" (os error").next().unwrap_or_default().to_owned()
+    process::without_numbers(&error.to_string())
 }
 
 /// A name that somebody else chose, fit for a line: no control characters, and bounded.

@@ -4,8 +4,9 @@
 //! `/proc/cpuinfo`, on its command line and in its configuration. What it executes without a word is guessed from its version.
 
 use environment::Environment;
+use environment::{Version, version};
 use std::collections::BTreeMap;
-use table::{Profile, Setting, Version, version};
+use table::{Profile, Setting};
 
 /// The name of the profile.
 pub const LIKE_HERE: &str = "like-here";

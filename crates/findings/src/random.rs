@@ -3,8 +3,8 @@
 use crate::facts::{Facts, price};
 use crate::id::Id;
 use document::{Confidence, Finding, Level, Outcome};
+use environment::version;
 use table::special::{CLOCK_READS, SYSCALL, VDSO};
-use table::version;
 
 const GETRANDOM: &str = "getrandom";
 

@@ -56,7 +56,7 @@ pub fn words(error: &io::Error) -> String {
         InvalidFilename => "the file name is too long",
         _ if error.raw_os_error() == Some(Errno::ENXIO as i32) => "it is a pipe that nobody reads",
         _ if error.raw_os_error() == Some(Errno::EBADF as i32) => "it is closed, or not open for writing",
-        _ => return without_numbers(&error.to_string()),
+        _ => return process::without_numbers(&error.to_string()),
     };
     words.into()
 }
@@ -83,16 +83,6 @@ fn of_runs(error: &runs::Error) -> String {
         runs::Error::Unwritable { file, source } => format!("{}: {}", plain(file), words(source)),
         other => other.to_string(),
     }
-}
-
-/// A text in which the system's error numbers, such as `(os error 2)`, are removed.
-pub fn without_numbers(text: &str) -> String {
-    let mut parts = text.split(" (os error ");
-    let mut out = parts.next().unwrap_or_default().to_string();
-    for part in parts {
-        out.push_str(part.split_once(')').map_or("", |(_, rest)| rest));
-    }
-    out
 }
 
 impl From<measure::Error> for Error {
@@ -207,9 +197,9 @@ mod tests {
 
     #[test]
     fn numbers_of_errors_are_left_out_wherever_they_stand() {
-        assert_eq!(without_numbers("no (os error 2); gone (os error 13)"), "no; gone");
-        assert_eq!(without_numbers("no (os error"), "no (os error");
-        assert_eq!(without_numbers("as (it) is"), "as (it) is");
+        assert_eq!(process::without_numbers("no (os error 2); gone (os error 13)"), "no; gone");
+        assert_eq!(process::without_numbers("no (os error"), "no (os error");
+        assert_eq!(process::without_numbers("as (it) is"), "as (it) is");
     }
 
     #[test]

@@ -1,12 +1,11 @@
 //! Lines on standard error.
 
-use crate::error::without_numbers;
 use crate::os::locale;
 use std::io::Write;
 
 /// Prints a line on standard error, without control characters.
 pub fn note(text: &str) {
-    let text = report::plain(&without_numbers(text));
+    let text = report::plain(&process::without_numbers(text));
     // Not eprintln, which panics if standard error cannot be written either.
     let _ = writeln!(std::io::stderr(), "kentry: {}", locale::text(&text));
 }

@@ -41,6 +41,5 @@ impl Error {
 
 /// A system's error without its number.
 pub(crate) fn words(error: &io::Error) -> String {
-    let text = error.to_string();
-    text.split(" (os error").next().unwrap_or_default().to_lowercase()
+    process::without_numbers(&error.to_string()).to_lowercase()
 }

@@ -109,6 +109,16 @@ fn is_shortage(errno: Errno) -> bool {
     matches!(errno, Errno::EAGAIN | Errno::ENOMEM | Errno::EMFILE | Errno::ENFILE | Errno::ETXTBSY)
 }
 
+/// A text in which the system's error numbers, such as `(os error 2)`, are removed.
+pub fn without_numbers(text: &str) -> String {
+    let mut parts = text.split(" (os error ");
+    let mut out = parts.next().unwrap_or_default().to_string();
+    for part in parts {
+        out.push_str(part.split_once(')').map_or("", |(_, rest)| rest));
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

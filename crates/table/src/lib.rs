@@ -24,7 +24,6 @@ mod short;
 pub mod source;
 pub mod special;
 mod switch;
-mod version;
 mod vocabulary;
 
 use serde::{Deserialize, Serialize};
@@ -45,7 +44,6 @@ pub use setting::Setting;
 pub use settings::{BadSet, DEFAULT, Settings};
 pub use source::Load;
 pub use switch::{Group, Requirement, Switch};
-pub use version::{Version, version};
 
 /// The text of `entries.toml` as it was when this crate was built.
 pub const SOURCE: &str = include_str!("../../../entries.toml");

@@ -26,10 +26,6 @@ pub struct Seen<'a> {
     pub remarks: Vec<String>,
 }
 
-/// Batches of io_uring that are measured, by their operation's name.
-const BATCHES: [(&str, u32); 4] =
-    [("io_uring-nop-1", 1), ("io_uring-nop-4", 4), ("io_uring-nop-16", 16), ("io_uring-nop-64", 64)];
-
 /// If no more calls than this share went unseen, what counting took of them does not matter. If there are no more switches and new threads
 /// than this share of the calls, what their events took does not.
 const FEW: f64 = 0.01;
@@ -368,8 +364,10 @@ fn batches(
     if count == 0 {
         return Vec::new();
     }
-    let each = BATCHES.iter().map(|(operation, size)| {
-        let one = costs.ns(SYSCALL, operation).map(|ns| ns * (1.0 / f64::from(*size)));
+    let sizes =
+        Table::get().operations.iter().filter_map(|operation| Some((&operation.name, operation.nops?)));
+    let each = sizes.map(|(operation, size)| {
+        let one = costs.ns(SYSCALL, operation).map(|ns| ns * (1.0 / f64::from(size)));
         let ns = costs.ns(GETPPID.entry, GETPPID.operation).zip(one).map(|(call, one)| call.less(one));
         let note = match one {
             None => costs.why(SYSCALL, operation),

@@ -1,6 +1,7 @@
 //! What figures of a group of layers mean, in a sentence that rests on them; and what a reader must be warned of.
 
 use super::{Added, LayerCost, TOLD, Tax};
+use environment::{Version, version};
 use layers::{Group, Kind, LAYERS, Layer, Looks};
 use stats::Cycles;
 
@@ -72,15 +73,11 @@ fn range(all: &[(u16, &Added)]) -> Option<String> {
 }
 
 /// Since when the kernel keeps a map of the numbers that a filter always allows.
-const BITMAP_SINCE: [u32; 2] = [5, 11];
+const BITMAP_SINCE: Version = (5, 11);
 
 /// Whether the kernel is known to be older than this version.
-fn is_before(tax: &Tax, version: [u32; 2]) -> bool {
-    let release = tax.kernel.as_deref().unwrap_or_default();
-    let mut numbers =
-        release.split(|c: char| !c.is_ascii_digit()).map_while(|number| number.parse::<u32>().ok());
-    let found = numbers.next().zip(numbers.next());
-    found.is_some_and(|(major, minor)| [major, minor] < version)
+fn is_before(tax: &Tax, since: Version) -> bool {
+    tax.kernel.as_deref().and_then(version).is_some_and(|kernel| kernel < since)
 }
 
 fn filters(tax: &Tax) -> Option<String> {

@@ -13,14 +13,7 @@ use std::time::Duration;
 const GET_CONFIGURATION: libc::c_uint = 0x4211;
 
 /// The first version that has it.
-const SINCE: (u32, u32) = (6, 4);
-
-/// The version that the kernel says it has.
-fn release() -> Option<(u32, u32)> {
-    let name = nix::sys::utsname::uname().ok()?;
-    let mut numbers = name.release().to_str()?.split(|c: char| !c.is_ascii_digit()).map(str::parse);
-    Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
-}
+const SINCE: environment::Version = (6, 4);
 
 /// Whether the calling thread has it.
 ///
@@ -28,7 +21,7 @@ fn release() -> Option<(u32, u32)> {
 /// In words, where it cannot be told.
 pub(super) fn here() -> Result<bool, String> {
     // An older kernel would not answer; and gVisor, which says that it is Linux 4.4, has ended the process that is traced so.
-    if release().is_none_or(|release| release < SINCE) {
+    if environment::this_kernel().is_none_or(|version| version < SINCE) {
         return Err("this kernel does not tell it (since Linux 6.4)".into());
     }
     let thread = gettid();

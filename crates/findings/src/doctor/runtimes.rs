@@ -5,10 +5,11 @@ use crate::doctor::CheckupFacts;
 use crate::facts::{list, price};
 use crate::id::Id;
 use document::{Confidence, Figure, Finding, Level, Path, Row, Unit};
+use environment::{Version, version};
 use examine::{ProgramRseq, Rseq};
 use std::collections::BTreeMap;
 use table::special::{LIBC, SYSCALL, VDSO};
-use table::{Kernel, Table, Version, version};
+use table::{Kernel, Table};
 
 /// The findings that are made here; `libc` and `random-path` are made of every run, too.
 #[cfg(test)]

@@ -333,12 +333,12 @@ fn is_an_operation(table: &Table, word: &str) -> Option<String> {
 
 /// The profile `linux-X.Y` of the newest version that is not newer.
 fn of_release<'a>(table: &'a Table, release: &str) -> Option<&'a Profile> {
-    let version = table::version(release)?;
+    let version = environment::version(release)?;
     let versions = table.profiles.iter().filter_map(|profile| {
         let name = profile.name.strip_prefix("linux-")?;
         // A name with more than the version is of a certain processor.
         let is_plain = name.chars().all(|c| c.is_ascii_digit() || c == '.');
-        Some((table::version(name).filter(|_| is_plain)?, profile))
+        Some((environment::version(name).filter(|_| is_plain)?, profile))
     });
     let older = versions.filter(|(known, _)| *known <= version);
     older.max_by_key(|(known, _)| *known).map(|(_, profile)| profile)

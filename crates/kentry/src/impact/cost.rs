@@ -12,9 +12,6 @@ use places::host::Interrupt;
 use table::special::{BARE_SYSCALL, GETPPID, SYSCALL};
 use table::{Kernel, Table};
 
-/// Batches of io_uring.
-const BATCHES: &str = "io_uring-nop-";
-
 /// The rows that these calls are priced by, each once.
 pub fn rows<'t>(table: &'t Table, calls: &[Call]) -> Vec<TableRow<'t>> {
     let mut wanted: Vec<(&str, &str)> =
@@ -26,7 +23,7 @@ pub fn rows<'t>(table: &'t Table, calls: &[Call]) -> Vec<TableRow<'t>> {
         wanted.push((served.vdso, &served.operation.name));
     }
     if calls.iter().any(|call| call.way == Way::Syscall) {
-        let batches = table.operations.iter().filter(|operation| operation.name.starts_with(BATCHES));
+        let batches = table.operations.iter().filter(|operation| operation.nops.is_some());
         wanted.extend(batches.map(|operation| (SYSCALL, operation.name.as_str())));
     }
     let is_wanted =

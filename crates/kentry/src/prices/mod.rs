@@ -8,7 +8,6 @@ use document::{Document, PriceSource, PriceUnit};
 use environment::{Trapped, Verdict};
 use findings::LIKE_HERE;
 use std::cell::OnceCell;
-use std::path::Path;
 use table::{Profile, Setting, Switch, Table};
 
 /// The kept runs of the lab on this machine, which are read when the first price is asked for.
@@ -97,9 +96,7 @@ fn measured(setting: &Setting, price: &Price, run: &Document, command: String) -
 
 /// What a bill and the lab tell of a setting on this machine.
 fn measures() -> &'static str {
-    let has = |module: &str| Path::new("/sys/module").join(module).exists();
-    let is_pvm = has("kvm_pvm") && !has("kvm_amd") && !has("kvm_intel");
-    if is_pvm {
+    if measure::lab::is_pvm() {
         "counts its instructions"
     } else {
         "counts its instructions; its time only where KVM runs ring 0 natively"

@@ -213,18 +213,16 @@ fn tax(asked: &Asked, found: &Tried, parts: &[Part], plan: &HostPlan, took: Dura
     let document = first.and_then(|part| part.arms.documents.first());
     let facts = document.map(|document| &document.environment);
     let compared = parts.iter().map(|part| part.words.len() - 1).sum::<usize>() * plan.rows.len();
-    let levels = first.and_then(levels);
-    let layer = |(word, tried): &(Word, Result<(), String>)| match (tried, levels) {
-        (Err(why), _) => LayerCost::missing(&word.layer, why.clone()),
-        (Ok(()), Some(levels)) if word.layer.is_slow_way() => {
-            LayerCost::of(&word.layer, without(plan, levels))
-        }
-        (Ok(()), _) => {
+    let levels = first.and_then(|part| levels(part, plan, compared));
+    let layer = |(word, tried): &(Word, Result<(), String>)| match tried {
+        Err(why) => LayerCost::missing(&word.layer, why.clone()),
+        Ok(()) => {
             let at = parts
                 .iter()
                 .find_map(|part| Some((part, part.words.iter().position(|known| known == word)?)));
             let costs = at.map_or_else(Vec::new, |(part, arm)| costs(part, arm, plan, compared));
-            LayerCost::of(&word.layer, costs)
+            let depends = levels.filter(|_| word.layer.is_slow_way());
+            LayerCost::of(&word.layer, costs.into_iter().map(|cost| without(cost, depends)).collect())
         }
     };
     Tax {
@@ -257,21 +255,27 @@ fn tax(asked: &Asked, found: &Tried, parts: &[Part], plan: &HostPlan, took: Dura
 }
 
 /// The two levels of the base, if it has two: of each operation, in all rounds of the base.
-fn levels(part: &Part) -> Option<TwoLevels> {
+fn levels(part: &Part, plan: &HostPlan, compared: usize) -> Option<TwoLevels> {
     let of_arm = |turns, arm| part.arms.pairs(turns, arm, arm).into_iter().map(|pair| pair.base);
     let of = |turns| of_arm(turns, BASE).chain(of_arm(turns, AGAIN)).collect();
     let costs: Vec<Vec<f64>> = part.arms.turns.iter().map(of).collect();
-    two_levels(&costs)
+    two_levels(&costs, &control(part, FILTER, plan, compared)?)
 }
 
-/// What is said of a layer whose cost depends on the level of the base.
-fn without(plan: &HostPlan, levels: TwoLevels) -> Vec<OperationCost> {
-    let of = |(_, operation): &measure::TableRow| OperationCost {
-        operation: operation.name.clone(),
-        added: None,
-        why: Some(levels.to_string()),
-    };
-    plan.rows.iter().map(of).collect()
+/// What a control adds to the first operation, if that is known.
+fn control(part: &Part, name: &str, plan: &HostPlan, compared: usize) -> Option<Added> {
+    let arm = part.words.iter().position(|word| word.layer.name == name)?;
+    costs(part, arm, plan, compared).first()?.added
+}
+
+/// A figure that depends on the level of the base is none.
+fn without(cost: OperationCost, levels: Option<TwoLevels>) -> OperationCost {
+    match levels {
+        Some(levels) if cost.added.is_some() => {
+            OperationCost { added: None, why: Some(levels.to_string()), ..cost }
+        }
+        _ => cost,
+    }
 }
 
 /// What must be known of calls that take the slow way in without any layer.
@@ -285,10 +289,7 @@ fn of_slow_way(
         return Some(format!("{levels}; what filters and hooks add depends on it, and has no figure"));
     }
     let part = part?;
-    let of = |name: &str| -> Option<Added> {
-        let arm = part.words.iter().position(|word| word.layer.name == name)?;
-        costs(part, arm, plan, compared).first()?.added
-    };
+    let of = |name| control(part, name, plan, compared);
     let is_carried = Restrictions::of_process(std::process::id()).is_some_and(|limits| limits.is_filtered());
     if is_carried {
         return Some(CARRIED.into());

@@ -37,7 +37,9 @@ pub fn compiled(file: Option<&Path>) -> Result<(ProfileUsed, Compiled), Error> {
         Some(file) => Profile::parse(&read(file)?),
         None => Profile::own(),
     };
-    let made = profile.and_then(|profile| profile.compile(kernel()));
+    let made = profile.and_then(|profile| {
+        profile.compile(environment::this_kernel().map_or([0; 2], |(major, minor)| [major, minor]))
+    });
     let compiled = made.map_err(|error| wrong(error.to_string()))?;
     let used = ProfileUsed {
         file: file.map(|file| report::plain_os(file.as_os_str())),
@@ -66,12 +68,4 @@ fn read(file: &Path) -> Result<Vec<u8>, Error> {
         .and_then(|open| open.take(MOST_BYTES + 1).read_to_end(&mut bytes))
         .map_err(failed)?;
     Ok(bytes)
-}
-
-/// The first two numbers of this kernel's version, which rules may ask for.
-fn kernel() -> [u32; 2] {
-    let release = nix::sys::utsname::uname().ok().map(|name| name.release().to_string_lossy().into_owned());
-    let release = release.unwrap_or_default();
-    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(|number| number.parse().unwrap_or(0));
-    [numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)]
 }

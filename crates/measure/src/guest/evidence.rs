@@ -3,8 +3,9 @@
 use super::configuration::Configuration;
 use super::parameters::Parameters;
 use super::words::Words;
+use environment::version;
 use serde_json::Value;
-use table::{Evidence, Parameter, ParameterValue, version};
+use table::{Evidence, Parameter, ParameterValue};
 
 /// Parameters that Linux looks for in its command line by itself (`cmdline_find_option`, and the code that unpacks it), and passes on
 /// like those that it does not know.

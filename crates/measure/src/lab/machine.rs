@@ -186,6 +186,19 @@ fn is_native(boot: &Boot) -> Result<(), String> {
     why_emulated(&ring_test(boot)).map_or(Ok(()), |why| Err(format!("this KVM emulates ring 0: {why}")))
 }
 
+/// Whether this machine's KVM is PVM, which runs no guest's kernel in the processor's ring 0.
+pub fn is_pvm() -> bool {
+    is_pvm_of(is_loaded)
+}
+
+fn is_pvm_of(has_module: impl Fn(&str) -> bool) -> bool {
+    has_module("kvm_pvm") && !has_module("kvm_amd") && !has_module("kvm_intel")
+}
+
+fn is_loaded(module: &str) -> bool {
+    Path::new("/sys/module").join(module).exists()
+}
+
 /// What this machine says about its KVM.
 #[derive(Debug, Clone, Copy)]
 struct ThisKvm {
@@ -198,13 +211,13 @@ struct ThisKvm {
 impl ThisKvm {
     fn look() -> ThisKvm {
         let flags = environment::capture(&Roots::default(), 0).cpu.flags;
-        ThisKvm::of(&flags, |module| Path::new("/sys/module").join(module).exists())
+        ThisKvm::of(&flags, is_loaded)
     }
 
     fn of(flags: &[String], has_module: impl Fn(&str) -> bool) -> ThisKvm {
         ThisKvm {
             has_virtualization: flags.iter().any(|flag| flag == "vmx" || flag == "svm"),
-            is_pvm: has_module("kvm_pvm") && !has_module("kvm_amd") && !has_module("kvm_intel"),
+            is_pvm: is_pvm_of(has_module),
         }
     }
 

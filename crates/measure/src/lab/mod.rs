@@ -20,7 +20,7 @@ pub use configuration::{Configuration, Configurations};
 pub use ended::{not_loaded, unsupported};
 pub use image::image;
 pub use listing::{Listed, listing};
-pub use machine::{Emulator, accelerator, choose, features, machine_of};
+pub use machine::{Emulator, accelerator, choose, features, is_pvm, machine_of};
 pub use measure::measure;
 pub use plan::{Accel, LabPlan, Options};
 pub use setup::Setup;

@@ -60,9 +60,8 @@ pub enum Trouble {
 impl From<std::io::Error> for Trouble {
     fn from(error: std::io::Error) -> Trouble {
         let limit = error.raw_os_error().and_then(|number| process::limit(process::Errno::from_raw(number)));
-        let text = error.to_string();
-        let words = text.split(" (os error").next().unwrap_or_default();
-        Trouble::Files(limit.map_or_else(|| words.to_string(), |limit| format!("{words}: {limit}")))
+        let words = process::without_numbers(&error.to_string());
+        Trouble::Files(limit.map_or_else(|| words.clone(), |limit| format!("{words}: {limit}")))
     }
 }
 

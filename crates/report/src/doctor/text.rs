@@ -3,11 +3,8 @@
 use super::{confidence, details, head};
 use crate::Style;
 use crate::line::{Line, labelled, look, written};
-use crate::text::{level_look, units_stay};
+use crate::text::{TEXT_COLUMN, level_look, units_stay};
 use document::{Checkup, Diagnosis};
-
-/// Where the text behind a label begins.
-const COLUMN: usize = 13;
 
 pub(super) fn render(checkup: &Checkup, style: &Style) -> Vec<u8> {
     let mut lines = Vec::new();
@@ -17,7 +14,7 @@ pub(super) fn render(checkup: &Checkup, style: &Style) -> Vec<u8> {
             look::PLAIN,
             &units_stay(&text),
             style.columns(),
-            COLUMN,
+            TEXT_COLUMN,
         ));
     }
     let mut check = "";
@@ -36,10 +33,10 @@ fn of(diagnosis: &Diagnosis, style: &Style) -> Vec<Line> {
     let finding = &diagnosis.finding;
     let label = Line::new(level_look(finding.level), finding.level.name());
     let verdict = format!("{}: {}{}", diagnosis.check, finding.verdict, confidence(diagnosis));
-    let mut lines = labelled(label, look::PLAIN, &units_stay(&verdict), style.columns(), COLUMN);
+    let mut lines = labelled(label, look::PLAIN, &units_stay(&verdict), style.columns(), TEXT_COLUMN);
     for (label, text) in details(diagnosis, style.verbose) {
         let label = Line::new(look::FAINT, &format!("  {label}"));
-        lines.extend(labelled(label, look::PLAIN, &units_stay(text), style.columns(), COLUMN));
+        lines.extend(labelled(label, look::PLAIN, &units_stay(text), style.columns(), TEXT_COLUMN));
     }
     lines
 }

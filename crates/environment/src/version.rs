@@ -9,6 +9,11 @@ pub fn version(release: &str) -> Option<Version> {
     Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
 }
 
+/// The version that this kernel says it has.
+pub fn this_kernel() -> Option<Version> {
+    version(nix::sys::utsname::uname().ok()?.release().to_str()?)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
