@@ -37,7 +37,7 @@ static uint64_t loop_in_ring3(void)
 
 	for (int i = 0; i < TRIES; i++) {
 		const uint64_t ticks =
-		    program_run_code(ring_loop, (uint64_t)(ring_loop_end - ring_loop), 0).rax;
+		    program_run_code(ring_loop, (uint64_t)(ring_loop_end - ring_loop), 0).ax;
 		best = ticks < best ? ticks : best;
 	}
 	return best;
@@ -51,9 +51,9 @@ static uint64_t best_in_ring3(const uint8_t *code, const uint8_t *end, int serve
 
 	for (int i = 0; i < TRIES; i++) {
 		const struct frame stopped = program_run_code(code, bytes, serve);
-		if (stopped.rip != PROGRAM_CODE + bytes - HLT_BYTES)
+		if (stopped.ip != PROGRAM_CODE + bytes - HLT_BYTES)
 			return 0;
-		best = stopped.rax < best ? stopped.rax : best;
+		best = stopped.ax < best ? stopped.ax : best;
 	}
 	return best;
 }
@@ -64,7 +64,7 @@ static int syscall_works(void)
 
 	/* In ring 3, at its end, with both answers. */
 	return frame.vector == VECTOR_INVALID && frame.cs == SELECTOR_USER_CODE_64 &&
-	       frame.ss == SELECTOR_USER_DATA && frame.rbx == LAB_PARENT && frame.rax == LAB_PARENT;
+	       frame.ss == SELECTOR_USER_DATA && frame.bx == LAB_PARENT && frame.ax == LAB_PARENT;
 }
 
 /* Ring compression shows: cs keeps the ring that the processor is really in, and IF is not the kernel's to clear. */
@@ -74,7 +74,7 @@ static int is_deprivileged(void)
 	uint64_t with_cli;
 
 	__asm__ volatile("mov %%cs, %0" : "=r"(cs));
-	const uint64_t before = interrupts_off();
+	const word before = interrupts_off();
 	__asm__ volatile("pushf; pop %0" : "=r"(with_cli) : : "memory");
 	interrupts_restore(before);
 	return (cs & 3) != 0 || (with_cli & RFLAGS_IF) != 0;
@@ -116,7 +116,7 @@ void ring_test(uint64_t *payload)
 
 void ring_say(const uint64_t *payload)
 {
-	log_line("ticks: mov cr3 %lu, cpuid %lu, int and iretq %lu, ud2 and iretq %lu",
+	log_line("ticks: mov cr3 %" U64 ", cpuid %" U64 ", int and iretq %" U64 ", ud2 and iretq %" U64,
 		 payload[LAB_BOOT_CR3_TICKS] / RING_TIMES, payload[LAB_BOOT_CPUID_TICKS] / RING_TIMES,
 		 payload[LAB_BOOT_INTERRUPT_TICKS] / RING_TIMES,
 		 payload[LAB_BOOT_INVALID_TICKS] / RING_TIMES);

@@ -3,7 +3,7 @@
 #include "lab.h"
 #include "mm/mm.h"
 
-#define MODULE_LIMIT (1ul << 32)
+#define MODULE_LIMIT (1ull << 32)
 /*
  * Memory above is not used, whatever a map says: up to 4 GiB there are the APICs and the firmware's ROM, and nothing here
  * needs more.
@@ -63,7 +63,7 @@ struct boot boot_read(uint32_t loader, uint32_t information)
 	void (*const for_each)(uint32_t, take_memory *) = is_pvh ? pvh_memory : multiboot2_memory;
 	struct boot boot = {.loader = loader};
 
-	boot.kernel = (struct range){(uint64_t)image_start, kernel_to_physical((uint64_t)kernel_end)};
+	boot.kernel = (struct range){(word)image_start, kernel_to_physical((word)kernel_end)};
 	take_module(&boot, is_pvh ? pvh_module(information) : multiboot2_module(information));
 	const struct acpi_root acpi = is_pvh ? pvh_acpi(information) : multiboot2_acpi(information);
 	boot.pm_timer = acpi_pm_timer(&acpi);

@@ -153,7 +153,7 @@ static void add_memory(struct module_tag module)
 	struct memory_tag memory = {
 	    .tag = {TAG_MEMORY, sizeof(memory)},
 	    .entry_bytes = sizeof(memory.entries[0]),
-	    .entries = {{KERNEL_START, kernel_to_physical((uint64_t)kernel_end) - KERNEL_START, MEMORY_USABLE,
+	    .entries = {{KERNEL_START, kernel_to_physical((word)kernel_end) - KERNEL_START, MEMORY_USABLE,
 			 0},
 			{address, bytes, MEMORY_USABLE, 0}},
 	};
@@ -218,7 +218,7 @@ uint32_t efi_prepare(uint32_t information, uint64_t cr4)
 	add_memory(module);
 	add_tag(&end, sizeof(end));
 	save_cpu();
-	return (uint32_t)kernel_to_physical((uint64_t)&made);
+	return (uint32_t)kernel_to_physical((word)&made);
 }
 
 int efi_is_there(void)
@@ -253,5 +253,5 @@ _Noreturn void efi_return(void (*then)(void))
 	const uint64_t *const top = physical_to_virtual(kernel & 0x000ffffffffff000ul);
 	__builtin_memcpy(efi_top + FIRST_UPPER, top + FIRST_UPPER, (ENTRIES - FIRST_UPPER) * sizeof(*top));
 	restore_registers();
-	efi_resume(then, kernel_to_physical((uint64_t)efi_top));
+	efi_resume(then, kernel_to_physical((word)efi_top));
 }

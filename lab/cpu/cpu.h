@@ -1,18 +1,13 @@
 /* Instructions that C cannot express, and the CPU's tables. */
 #pragma once
 
+#include "cpu/frame.h"
 #include "cpu/registers.h"
 #include "lab.h"
+#include "word.h"
 
 #include <stddef.h>
 #include <stdint.h>
-
-/* What an exception leaves: pushed by entry/exception.S, then by its stub, then by the processor. */
-struct frame {
-	uint64_t r15, r14, r13, r12, rbp, rbx, r11, r10, r9, r8, rax, rcx, rdx, rsi, rdi;
-	uint64_t vector, error;
-	uint64_t rip, cs, rflags, rsp, ss;
-};
 
 #define VECTOR_DIVIDE	  0
 #define VECTOR_DEBUG	  1
@@ -68,16 +63,16 @@ void firmware_redo(void);
 void tables_load(void);
 void tables_set_tls(unsigned index, uint64_t descriptor);
 uint64_t tables_tls(unsigned index); /* 0: free */
-void tss_set_stack(uint64_t top);    /* where the processor goes from ring 3, unless a gate says otherwise */
+void tss_set_stack(word top);    /* where the processor goes from ring 3, unless a gate says otherwise */
 /* Points a vector at its stub, or at a path of its own. */
 void gate_to_stub(unsigned vector);
 /* With ibt=on, stubs are those that begin with endbr64: points all gates that lead to a stub at it. */
 void gates_land(void);
-void gate_to_path(unsigned vector, uint64_t path, int is_trap_gate);
+void gate_to_path(unsigned vector, word path, int is_trap_gate);
 /* Whether programs may raise VECTOR_SOFTWARE by int. */
 void gate_opens(int to_programs);
 /* Points the call gates and the LDT's at their paths. */
-void gates_to_paths(uint64_t x86_64, uint64_t i386);
+void gates_to_paths(word x86_64, word i386);
 
 /*
  * apic.c: the local APIC, as memory or as MSRs (x2APIC). Offsets are those in memory (SDM vol. 3, table 11-1).
@@ -127,7 +122,7 @@ static inline uint64_t rdmsr(uint32_t msr)
 int rdmsr_safe(uint32_t msr, uint64_t *value);
 int wrmsr_safe(uint32_t msr, uint64_t value);
 /* Where to go on after a fault at an address outside of the paths; 0: no fault is expected there. */
-uint64_t fixup(uint64_t rip);
+word fixup(word address);
 
 struct cpuid {
 	uint32_t eax, ebx, ecx, edx;
@@ -144,50 +139,50 @@ static inline struct cpuid cpuid(uint32_t leaf, uint32_t subleaf)
 }
 
 /* Switches interrupts off, and restores them: calls through a trap gate or a call gate run with interrupts on. */
-static inline uint64_t interrupts_off(void)
+static inline word interrupts_off(void)
 {
-	uint64_t flags;
+	word flags;
 	__asm__ volatile("pushf; pop %0; cli" : "=r"(flags) : : "memory");
 	return flags;
 }
 
-static inline void interrupts_restore(uint64_t flags)
+static inline void interrupts_restore(word flags)
 {
 	__asm__ volatile("push %0; popf" : : "r"(flags) : "memory", "cc");
 }
 
-static inline uint64_t read_cr2(void)
+static inline word read_cr2(void)
 {
-	uint64_t value;
+	word value;
 	__asm__ volatile("mov %%cr2, %0" : "=r"(value));
 	return value;
 }
 
-static inline uint64_t read_cr4(void)
+static inline word read_cr4(void)
 {
-	uint64_t value;
+	word value;
 	__asm__ volatile("mov %%cr4, %0" : "=r"(value));
 	return value;
 }
 
 /* Instructions that flush translations. With TLB_LOG they are functions that log what they do (mm/tlb.h). */
 #ifdef TLB_LOG
-void write_cr3(uint64_t value);
-void write_cr4(uint64_t value);
-void invlpg(uint64_t address);
+void write_cr3(word value);
+void write_cr4(word value);
+void invlpg(word address);
 void invpcid(uint64_t type, uint64_t identifier, uint64_t address);
 #else
-static inline void write_cr3(uint64_t value)
+static inline void write_cr3(word value)
 {
 	__asm__ volatile("mov %0, %%cr3" : : "r"(value) : "memory");
 }
 
-static inline void write_cr4(uint64_t value)
+static inline void write_cr4(word value)
 {
 	__asm__ volatile("mov %0, %%cr4" : : "r"(value) : "memory");
 }
 
-static inline void invlpg(uint64_t address)
+static inline void invlpg(word address)
 {
 	__asm__ volatile("invlpg (%0)" : : "r"(address) : "memory");
 }

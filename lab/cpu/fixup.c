@@ -2,14 +2,14 @@
 #include "cpu/cpu.h"
 
 struct pair {
-	uint64_t at, resume;
+	word at, resume;
 };
 extern const struct pair fixups_start[], fixups_end[];
 
-uint64_t fixup(uint64_t rip)
+word fixup(word address)
 {
 	for (const struct pair *pair = fixups_start; pair < fixups_end; pair++)
-		if (pair->at == rip)
+		if (pair->at == address)
 			return pair->resume;
 	return 0;
 }

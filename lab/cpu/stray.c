@@ -110,7 +110,7 @@ void strays_silence(const uint32_t *io_apics, unsigned count)
 	for (unsigned i = 0; i < count && i < MOST_IO_APICS; i++)
 		io_apic_silence(io_apics[i], &silenced[i]);
 	if (count > MOST_IO_APICS)
-		log_line("of %lu I/O APICs, only the first %lu were silenced", (uint64_t)count,
+		log_line("of %" U64 " I/O APICs, only the first %" U64 " were silenced", (uint64_t)count,
 			 (uint64_t)MOST_IO_APICS);
 }
 
@@ -160,7 +160,7 @@ void strays_report(void)
 		if (!payload[1])
 			continue;
 		if (console_is_open())
-			log_line("interrupts that nobody asked for: vector %lx, %lu times", vector,
+			log_line("interrupts that nobody asked for: vector %" X64 ", %" U64 " times", vector,
 				 payload[1]);
 		record(RECORD_LAB_STRAY, payload, sizeof(payload));
 	}

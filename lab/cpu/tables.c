@@ -138,12 +138,12 @@ void gates_land(void)
 	}
 }
 
-void gate_to_path(unsigned vector, uint64_t path, int is_trap_gate)
+void gate_to_path(unsigned vector, word path, int is_trap_gate)
 {
 	idt[vector] = gate(path, is_trap_gate ? TYPE_TRAP_GATE : TYPE_INTERRUPT_GATE, privilege_of(vector));
 }
 
-void gates_to_paths(uint64_t x86_64, uint64_t i386)
+void gates_to_paths(word x86_64, word i386)
 {
 	const struct gate gates[2] = {gate(x86_64, TYPE_CALL_GATE, USER), gate(i386, TYPE_CALL_GATE, USER)};
 
@@ -162,7 +162,7 @@ uint64_t tables_tls(unsigned index)
 	return gdt[SELECTOR_TLS / 8 + index];
 }
 
-void tss_set_stack(uint64_t top)
+void tss_set_stack(word top)
 {
 	tss.rsp[0] = top;
 }

@@ -27,16 +27,16 @@ void paths_set_layout(uint64_t drawn_from);
  * Calls `sink` for each step of a path as it was built, with its name, its place among all steps of the template, whether they
  * are there or not, its address and code. 0 when there is no such path.
  */
-typedef void (*path_step_sink)(const char *name, uint64_t place, uint64_t address, const uint8_t *code,
-			       uint64_t bytes);
+typedef void (*path_step_sink)(const char *name, word place, word address, const uint8_t *code,
+			       word bytes);
 int path_list_steps(struct text name, path_step_sink sink);
 /* What to do after a fault at an address in a path: where to go on, or FAULT_ENDS, or FAULT_UNKNOWN. */
 #define FAULT_UNKNOWN 0
 #define FAULT_ENDS    1
-uint64_t path_fault(uint64_t rip);
-int is_in_path(uint64_t rip);
+word path_fault(word rip);
+int is_in_path(word rip);
 /* Where the built paths are; the addresses are set by paths_configure. */
-extern uint64_t path_syscall_x86_64, path_syscall_i386, path_sysenter_x86_64, path_sysenter_i386, path_int80,
+extern word path_syscall_x86_64, path_syscall_i386, path_sysenter_x86_64, path_sysenter_i386, path_int80,
     path_call_gate_x86_64, path_call_gate_i386, path_ud_x86_64, path_ud_i386, path_int3_x86_64,
     path_int3_i386, path_div0_x86_64, path_div0_i386, path_enter_user, path_put_user_8, path_put_user_4,
     path_put_user_16, path_copy_user, path_exception, path_peek_as_program, path_switch_space;
@@ -46,7 +46,7 @@ extern const uint8_t exception_stubs[], landing_stubs[], exception_iret[];
 /* exception.c: called by the stubs' path. */
 void exception(struct frame *frame);
 /* vsyscall.c: serves an instruction fetch from the fixed page; 0 when the fault was something else. */
-int vsyscall_fault(struct frame *frame, uint64_t address);
+int vsyscall_fault(struct frame *frame, word address);
 
 /* hardware.c: points registers and gates at the paths. */
 void hardware_point(void);
@@ -56,12 +56,12 @@ void hardware_point(void);
  */
 void hardware_point_for(int bits, int serve);
 /* The tops of a thread's stacks: for fast calls, and for gates and exceptions. */
-void hardware_point_to_stacks(uint64_t kernel, uint64_t entry);
+void hardware_point_to_stacks(word kernel, word entry);
 
 /* returns.c: rewrites all returns of the kernel as the switch `returns` says. */
 void returns_configure(void);
 /* What they jump to; where they are plain, the thunk of returns=thunk. */
-uint64_t returns_thunk(void);
+word returns_thunk(void);
 extern const uint8_t return_thunk[];
 
 /* speculation.c: finds what the registers hold that decide what the processor may speculate on; sets them; gives them back. */
@@ -79,9 +79,9 @@ extern struct kernel_stack {
 extern struct entry_stack {
 	uint8_t guard[4096], bytes[ENTRY_STACK_BYTES];
 } entry_stacks[MOST_THREADS];
-extern uint64_t kernel_cr3, user_cr3, kernel_stack, program_rsp, gate_frame, landing_pad, any_time_steps,
+extern word kernel_cr3, user_cr3, kernel_stack, program_rsp, gate_frame, landing_pad, any_time_steps,
     entry_stack;
-extern uint64_t spec_ctrl; /* steps/ibrs.S: of SPEC_CTRL, what the kernel runs with */
-extern uint64_t user_pcid, user_flush_mask;
-extern uint64_t
+extern word spec_ctrl; /* steps/ibrs.S: of SPEC_CTRL, what the kernel runs with */
+extern word user_pcid, user_flush_mask;
+extern word
     observed_flags; /* with observe=on: bits of rflags that were set after some gate; 0 when none was entered */

@@ -23,7 +23,7 @@
 #define SEGV_CPERR  10
 
 /* As arch/x86/kernel/traps.c maps them. */
-static unsigned signal_of(uint64_t vector)
+static unsigned signal_of(word vector)
 {
 	switch (vector) {
 	case VECTOR_DIVIDE:
@@ -44,7 +44,7 @@ static unsigned signal_of(uint64_t vector)
 	}
 }
 
-static uint64_t code_of(const struct frame *frame)
+static word code_of(const struct frame *frame)
 {
 	switch (frame->vector) {
 	case VECTOR_DIVIDE:
@@ -60,7 +60,7 @@ static uint64_t code_of(const struct frame *frame)
 	}
 }
 
-static _Noreturn void end_program(const struct frame *frame, uint64_t address)
+static _Noreturn void end_program(const struct frame *frame, word address)
 {
 	program_ends((struct end){
 	    LAB_END_FAULT,
@@ -76,30 +76,30 @@ static int is_from_program(const struct frame *frame)
 static _Noreturn void kernel_is_wrong(const struct frame *frame)
 {
 	log_line("panic: an exception in the kernel: vector %lu, error code %lx, at %lx, CR2 %lx",
-		 frame->vector, frame->error, frame->rip, read_cr2());
+		 frame->vector, frame->error, frame->ip, read_cr2());
 	power_off();
 }
 
 /* A path expects some faults of the kernel; any other ends it. */
-static void kernel_fault(struct frame *frame, uint64_t address)
+static void kernel_fault(struct frame *frame, word address)
 {
-	const uint64_t here = frame->rip == (uint64_t)exception_iret ? FAULT_ENDS : fixup(frame->rip);
-	const uint64_t resume = here ? here : path_fault(frame->rip);
+	const word here = frame->ip == (word)exception_iret ? FAULT_ENDS : fixup(frame->ip);
+	const word resume = here ? here : path_fault(frame->ip);
 
 	if (resume == FAULT_ENDS)
 		end_program(frame, address);
 	if (resume == FAULT_UNKNOWN)
 		kernel_is_wrong(frame);
-	frame->rip = resume;
+	frame->ip = resume;
 }
 
 /* What DR6 says of this #DB; it is cleared for the next one, because the processor only adds to it (SDM vol. 3, 18.2.3). */
-static uint64_t take_debug_status(void)
+static word take_debug_status(void)
 {
-	uint64_t status;
+	word status;
 
 	__asm__ volatile("mov %%dr6, %0" : "=r"(status));
-	__asm__ volatile("mov %0, %%dr6" : : "r"((uint64_t)DR6_RESET));
+	__asm__ volatile("mov %0, %%dr6" : : "r"((word)DR6_RESET));
 	return status;
 }
 
@@ -109,18 +109,18 @@ static uint64_t take_debug_status(void)
  */
 static void debug(struct frame *frame)
 {
-	const uint64_t status = take_debug_status();
+	const word status = take_debug_status();
 
 	if (is_from_program(frame))
-		end_program(frame, frame->rip);
+		end_program(frame, frame->ip);
 	if (!(status & DR6_STEP))
 		kernel_is_wrong(frame);
-	frame->rflags &= ~(uint64_t)RFLAGS_TF;
+	frame->flags &= ~(word)RFLAGS_TF;
 }
 
 static void page_fault(struct frame *frame)
 {
-	const uint64_t address = read_cr2();
+	const word address = read_cr2();
 
 	if (is_from_program(frame) && vsyscall_fault(frame, address))
 		return;
@@ -141,7 +141,7 @@ static void tick(const struct frame *frame)
 	tick_done();
 	if (configured[SWITCH_PERSONALITY] == PERSONALITY_MACH)
 		mach_time_update();
-	if (!is_from_program(frame) && !is_in_path(frame->rip))
+	if (!is_from_program(frame) && !is_in_path(frame->ip))
 		tick_shift();
 	else if (configured[SWITCH_WORK] == WORK_ON)
 		work_time_is_up();
@@ -191,7 +191,7 @@ void exception(struct frame *frame)
 		if (frame->vector == VECTOR_PROTECTION && is_from_program(frame) && umip_fault(frame))
 			return;
 		if (is_from_program(frame))
-			end_program(frame, frame->rip);
+			end_program(frame, frame->ip);
 		kernel_fault(frame, 0);
 	}
 }

@@ -2,11 +2,11 @@
 #include "entry/entry.h"
 #include "mm/mm.h"
 
-extern const uint64_t guard_pages_start[], guard_pages_end[];
+extern const word guard_pages_start[], guard_pages_end[];
 
 void guard_pages_unmap(void)
 {
-	for (const uint64_t *page = guard_pages_start; page < guard_pages_end; page++)
+	for (const word *page = guard_pages_start; page < guard_pages_end; page++)
 		tables_unmap(*page);
 	tables_flush_kernel();
 }

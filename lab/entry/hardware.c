@@ -4,15 +4,15 @@
  */
 #include "entry/entry.h"
 
-_Static_assert(offsetof(struct frame, rax) == FRAME_RAX, "RESTORE");
-_Static_assert(offsetof(struct frame, rbp) == FRAME_RBP && offsetof(struct frame, rbx) == FRAME_RBX &&
+_Static_assert(offsetof(struct frame, ax) == FRAME_RAX, "RESTORE");
+_Static_assert(offsetof(struct frame, bp) == FRAME_RBP && offsetof(struct frame, bx) == FRAME_RBX &&
 		   offsetof(struct frame, r10) == FRAME_R10 && offsetof(struct frame, r9) == FRAME_R9 &&
-		   offsetof(struct frame, r8) == FRAME_R8 && offsetof(struct frame, rcx) == FRAME_RCX &&
-		   offsetof(struct frame, rdx) == FRAME_RDX && offsetof(struct frame, rsi) == FRAME_RSI &&
-		   offsetof(struct frame, rdi) == FRAME_RDI,
+		   offsetof(struct frame, r8) == FRAME_R8 && offsetof(struct frame, cx) == FRAME_RCX &&
+		   offsetof(struct frame, dx) == FRAME_RDX && offsetof(struct frame, si) == FRAME_RSI &&
+		   offsetof(struct frame, di) == FRAME_RDI,
 	       "arguments");
 _Static_assert(offsetof(struct frame, vector) == FRAME_VECTOR, "SAVE_ALL");
-_Static_assert(offsetof(struct frame, rip) == FRAME_RIP, "enter_user");
+_Static_assert(offsetof(struct frame, ip) == FRAME_RIP, "enter_user");
 _Static_assert(offsetof(struct frame, cs) == FRAME_CS, "exception");
 _Static_assert(sizeof(struct frame) == FRAME_WORDS * 8, "COPY_WHOLE_FRAME");
 _Static_assert(PATH_ROOM < PATH_SLOT && 4096 % PATH_SLOT == 0, "a path is in one page");
@@ -32,7 +32,7 @@ static void point_fast_calls(void)
 	wrmsr(MSR_SYSENTER_ESP, kernel_stack);
 }
 
-static void point_exception(unsigned vector, uint64_t x86_64, uint64_t i386)
+static void point_exception(unsigned vector, word x86_64, word i386)
 {
 	if (exceptions_serve)
 		gate_to_path(vector, program_bits == 64 ? x86_64 : i386, 0);
@@ -60,7 +60,7 @@ void hardware_point(void)
 	point_for_program();
 }
 
-void hardware_point_to_stacks(uint64_t kernel, uint64_t entry)
+void hardware_point_to_stacks(word kernel, word entry)
 {
 	kernel_stack = kernel;
 	entry_stack = entry;

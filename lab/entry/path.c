@@ -9,36 +9,36 @@ struct condition {
 };
 
 struct step {
-	uint64_t start;
+	word start;
 	const char *name; /* null behind the last */
 	const struct condition *conditions;
-	uint64_t hook; /* if not 0, this is no step, but HOOK_* */
+	word hook; /* if not 0, this is no step, but HOOK_* */
 };
 
 struct path {
-	uint64_t *address;
+	word *address;
 	uint8_t *slot;
 	const struct step *steps;
 	const char *name;
-	uint64_t kind; /* BY_*, and above it NUMBERS_* */
+	word kind; /* BY_*, and above it NUMBERS_* */
 };
 
 struct attached {
 	const struct step *steps;
-	uint64_t hook;
+	word hook;
 };
 
 struct parameter {
-	uint64_t at, which;
+	word at, which;
 };
 
 struct fault {
-	uint64_t at, resume;
+	word at, resume;
 };
 
 extern const struct path path_list_start[], path_list_end[];
 extern const struct attached path_attached_start[], path_attached_end[];
-extern const uint64_t path_branches_start[], path_branches_end[];
+extern const word path_branches_start[], path_branches_end[];
 extern const struct fault path_faults_start[], path_faults_end[];
 extern const struct parameter path_parameters_start[], path_parameters_end[];
 extern const uint8_t paths_start[], paths_end[];
@@ -49,8 +49,8 @@ extern const uint8_t paths_start[], paths_end[];
 #define INT3	      0xcc
 
 /* crates/table/src/paths reads them, and refuses a kernel whose paths could exceed one. */
-extern const uint64_t path_limits[5];
-const uint64_t path_limits[5] = {PATH_SLOT, PATH_ROOM, MAX_PIECES, MAX_FAULTS, STEP_NAME};
+extern const word path_limits[5];
+const word path_limits[5] = {PATH_SLOT, PATH_ROOM, MAX_PIECES, MAX_FAULTS, STEP_NAME};
 
 static struct fault faults[MAX_FAULTS];
 static unsigned fault_count;
@@ -63,8 +63,8 @@ static uint8_t draft[PATH_SLOT] __attribute__((aligned(64)));
 
 /* A step in a path; or a hook, the beginning or the end of a block: these have no code, but branches may go there. */
 struct piece {
-	uint64_t from, length; /* of the template */
-	uint64_t to;
+	word from, length; /* of the template */
+	word to;
 	const char *name;
 	unsigned block; /* 0: the path's own steps; else attached ones, which have a number for each place */
 	unsigned place; /* among all steps, whether there or not */
@@ -73,12 +73,12 @@ struct piece {
 static struct {
 	const uint32_t *wanted;
 	const struct path *path;
-	uint64_t start, at; /* where it will run */
+	word start, at; /* where it will run */
 	struct piece pieces[MAX_PIECES];
 	unsigned count, blocks, places;
 } building;
 
-static uint64_t value_of(uint32_t which)
+static word value_of(uint32_t which)
 {
 	switch (which) {
 	case ENTERED_BY:
@@ -94,18 +94,18 @@ static int holds(const struct step *step)
 {
 	for (const struct condition *condition = step->conditions; condition < step[1].conditions;
 	     condition++) {
-		const uint64_t value = value_of(condition->which);
+		const word value = value_of(condition->which);
 		if (!(condition->values >> (value < 31 ? value : 31) & 1))
 			return 0;
 	}
 	return 1;
 }
 
-static void add_piece(uint64_t from, uint64_t length, const char *name, unsigned block)
+static void add_piece(word from, word length, const char *name, unsigned block)
 {
-	if (building.count == MAX_PIECES || building.at + length > (uint64_t)building.path->slot + PATH_SLOT)
+	if (building.count == MAX_PIECES || building.at + length > (word)building.path->slot + PATH_SLOT)
 		panic("a path with more steps or code than there is room for");
-	__builtin_memcpy(draft + (building.at - (uint64_t)building.path->slot), (const void *)from, length);
+	__builtin_memcpy(draft + (building.at - (word)building.path->slot), (const void *)from, length);
 	building.pieces[building.count++] =
 	    (struct piece){from, length, building.at, name, block, building.places};
 	building.at += length;
@@ -113,7 +113,7 @@ static void add_piece(uint64_t from, uint64_t length, const char *name, unsigned
 
 static void add_block(const struct step *step, int is_on);
 
-static void add_attached(uint64_t hook, int is_on)
+static void add_attached(word hook, int is_on)
 {
 	for (const struct attached *attached = path_attached_start; attached < path_attached_end; attached++)
 		if (attached->hook == hook)
@@ -141,7 +141,7 @@ static void add_block(const struct step *step, int is_on)
 }
 
 /* Where a template's address of this block went; an address outside of the block stays. */
-static uint64_t moved(unsigned block, uint64_t address)
+static word moved(unsigned block, word address)
 {
 	int is_first = 1;
 
@@ -162,12 +162,12 @@ static uint64_t moved(unsigned block, uint64_t address)
 }
 
 /* The first of a table's rows, which are sorted and begin with an address, at or behind an address. */
-static const uint64_t *first_at(const uint64_t *start, const uint64_t *end, unsigned words, uint64_t address)
+static const word *first_at(const word *start, const word *end, unsigned words, word address)
 {
-	uint64_t rows = (uint64_t)(end - start) / words;
+	word rows = (word)(end - start) / words;
 
 	while (rows) {
-		const uint64_t half = rows / 2;
+		const word half = rows / 2;
 		if (start[half * words] < address) {
 			start += (half + 1) * words;
 			rows -= half + 1;
@@ -180,27 +180,27 @@ static const uint64_t *first_at(const uint64_t *start, const uint64_t *end, unsi
 
 /* Rows of a table that lie in a piece. */
 #define IN_PIECE(row, table, piece)                                                                          \
-	(row) = (const void *)first_at((const uint64_t *)table##_start, (const uint64_t *)table##_end,       \
-				       sizeof(*(row)) / sizeof(uint64_t), (piece)->from);                    \
-	(row) < table##_end && ((const uint64_t *)(row))[0] < (piece)->from + (piece)->length;               \
+	(row) = (const void *)first_at((const word *)table##_start, (const word *)table##_end,       \
+				       sizeof(*(row)) / sizeof(word), (piece)->from);                    \
+	(row) < table##_end && ((const word *)(row))[0] < (piece)->from + (piece)->length;               \
 	(row)++
 
-static void *in_draft(const struct piece *piece, uint64_t address)
+static void *in_draft(const struct piece *piece, word address)
 {
-	return draft + (piece->to + (address - piece->from) - (uint64_t)building.path->slot);
+	return draft + (piece->to + (address - piece->from) - (word)building.path->slot);
 }
 
 static void correct(const struct piece *piece)
 {
-	const uint64_t *branch;
+	const word *branch;
 	const struct fault *fault;
 	const struct parameter *parameter;
 
 	for (IN_PIECE(branch, path_branches, piece)) {
 		int32_t *displacement = in_draft(piece, *branch);
-		const uint64_t next = *branch + BRANCH_LENGTH, to = piece->to + (next - piece->from);
-		const uint64_t target = next + (uint64_t)(int64_t)*displacement;
-		const uint64_t thunk = target == (uint64_t)return_thunk ? returns_thunk() : target;
+		const word next = *branch + BRANCH_LENGTH, to = piece->to + (next - piece->from);
+		const word target = next + (word)(int64_t)*displacement;
+		const word thunk = target == (word)return_thunk ? returns_thunk() : target;
 		*displacement = (int32_t)(moved(piece->block, thunk) - to);
 	}
 	for (IN_PIECE(parameter, path_parameters, piece))
@@ -216,7 +216,7 @@ static void correct(const struct piece *piece)
 }
 
 /* Where in its slot a path begins: drawn from the layout's number. */
-static uint64_t offset_of(const struct path *path)
+static word offset_of(const struct path *path)
 {
 	const uint64_t drawn = random_mixed(layout + (uint64_t)(path - path_list_start + 1) * RANDOM_STEP);
 
@@ -228,7 +228,7 @@ static void lay_out(const struct path *path, const configuration wanted)
 {
 	building.wanted = wanted;
 	building.path = path;
-	building.start = building.at = (uint64_t)path->slot + offset_of(path);
+	building.start = building.at = (word)path->slot + offset_of(path);
 	building.count = building.blocks = building.places = 0;
 	__builtin_memset(draft, INT3, sizeof(draft));
 	add_block(path->steps, 1);
@@ -238,7 +238,7 @@ static void lay_out(const struct path *path, const configuration wanted)
 static void place(const struct path *path)
 {
 	const uint64_t *from = (const uint64_t *)draft;
-	uint64_t *to = physical_to_virtual(kernel_to_physical((uint64_t)path->slot));
+	uint64_t *to = physical_to_virtual(kernel_to_physical((word)path->slot));
 
 	for (unsigned i = 0; i < PATH_SLOT / sizeof(*to); i++)
 		if (to[i] != from[i])
@@ -323,7 +323,7 @@ int path_list_steps(struct text name, path_step_sink sink)
 	return 0;
 }
 
-uint64_t path_fault(uint64_t rip)
+word path_fault(word rip)
 {
 	for (unsigned i = 0; i < fault_count; i++)
 		if (faults[i].at == rip)
@@ -331,7 +331,7 @@ uint64_t path_fault(uint64_t rip)
 	return FAULT_UNKNOWN;
 }
 
-int is_in_path(uint64_t rip)
+int is_in_path(word rip)
 {
-	return rip >= (uint64_t)paths_start && rip < (uint64_t)paths_end;
+	return rip >= (word)paths_start && rip < (word)paths_end;
 }

@@ -13,21 +13,21 @@
 
 #define FAMILY_ZEN_3 0x19 /* and Zen 4 */
 
-extern const uint64_t return_sites_start[], return_sites_end[];
+extern const word return_sites_start[], return_sites_end[];
 /* returns.S */
 extern const uint8_t return_thunk_zen2[], untrain_zen2[], untrain_returns[];
 /* The same, in a page that is mapped where addresses collide in the predictor of Zen 3 and 4. */
 extern const uint8_t return_thunk_zen4[], untrain_zen4[];
 
 /* What the sites jump to; 0: they are plain. */
-static uint64_t target;
+static word target;
 
 static int is_zen_3_or_4(void)
 {
 	return cpu.vendor == VENDOR_AMD && cpu_family() == FAMILY_ZEN_3;
 }
 
-uint64_t returns_thunk(void)
+word returns_thunk(void)
 {
 	return target ? target : (uint64_t)return_thunk;
 }
@@ -43,7 +43,7 @@ static void write_byte(uint8_t *to, uint8_t byte)
  * the rest is written only while the first byte is a ret, behind which nothing is executed; a processor sees the bytes
  * in the order in which it has written them.
  */
-static void write_site(uint64_t site, uint64_t to)
+static void write_site(word site, word to)
 {
 	uint8_t *const code = physical_to_virtual(kernel_to_physical(site));
 	const uint32_t displacement = (uint32_t)(to - (site + RETURN_BYTES));
@@ -55,7 +55,7 @@ static void write_site(uint64_t site, uint64_t to)
 		write_byte(code, JMP);
 }
 
-static uint64_t wanted_thunk(void)
+static word wanted_thunk(void)
 {
 	switch (configured[SWITCH_RETURNS]) {
 	case RETURNS_THUNK:
@@ -69,7 +69,7 @@ static uint64_t wanted_thunk(void)
 
 void returns_configure(void)
 {
-	const uint64_t wanted = wanted_thunk();
+	const word wanted = wanted_thunk();
 
 	if (wanted == target)
 		return;
@@ -78,7 +78,7 @@ void returns_configure(void)
 	if (configured[SWITCH_RETURNS] == RETURNS_UNTRAIN)
 		write_site((uint64_t)untrain_returns,
 			   (uint64_t)(is_zen_3_or_4() ? untrain_zen4 : untrain_zen2));
-	for (const uint64_t *site = return_sites_start; site < return_sites_end; site++)
+	for (const word *site = return_sites_start; site < return_sites_end; site++)
 		write_site(*site, wanted);
 	/* Changed code may be executed only after a serializing instruction (SDM vol. 3, 9.1.3). */
 	__asm__ volatile("" : : : "memory");

@@ -9,22 +9,32 @@
 
 #define RETURN_BYTES 5 /* as a jump with a displacement of 32 bits has */
 
+
 #ifdef __ASSEMBLER__
 /* clang-format off */
 .macro RETURN
 777:	.byte	0xc3, 0xcc, 0xcc, 0xcc, 0xcc
 	.pushsection .return_sites, "a"
+#ifdef __x86_64__
 	.quad	777b
+#else
+	.long	777b
+#endif
 	.popsection
 .endm
 /* clang-format on */
 #else
+#ifdef __x86_64__
+#define RETURN_SITE ".quad"
+#else
+#define RETURN_SITE ".long"
+#endif
 /* The word of gcc, and that of clang. */
 __asm__(".irp word, ret, retq\n"
 	".macro \\word\n"
 	"777:	.byte	0xc3, 0xcc, 0xcc, 0xcc, 0xcc\n"
 	"	.pushsection .return_sites, \"a\"\n"
-	"	.quad	777b\n"
+	"	" RETURN_SITE "	777b\n"
 	"	.popsection\n"
 	".endm\n"
 	".endr");

@@ -26,14 +26,14 @@ void vsyscall_init(void)
 {
 	__builtin_memcpy(vsyscall_original_page, vsyscall_original_image, VSYSCALL_TIME_OFFSET);
 	/* The tables of that address are made before programs share them. */
-	tables_map(VSYSCALL_ADDRESS, kernel_to_physical((uint64_t)vsyscall_native_image), MAP_USER);
+	tables_map(VSYSCALL_ADDRESS, kernel_to_physical((word)vsyscall_native_image), MAP_USER);
 	tables_unmap(VSYSCALL_ADDRESS);
 }
 
 void vsyscall_configure(unsigned value)
 {
-	const uint64_t native = kernel_to_physical((uint64_t)vsyscall_native_image);
-	const uint64_t original = kernel_to_physical((uint64_t)vsyscall_original_page);
+	const uint64_t native = kernel_to_physical((word)vsyscall_native_image);
+	const uint64_t original = kernel_to_physical((word)vsyscall_original_page);
 
 	tables_unmap(VSYSCALL_ADDRESS);
 	if (value == VSYSCALL_EMULATE && cpu_has(FEATURE_NX))
@@ -49,11 +49,11 @@ static long serve(const struct frame *frame, uint64_t offset)
 {
 	switch (offset) {
 	case VSYSCALL_GETTIMEOFDAY:
-		return call_gettimeofday(frame->rdi, frame->rsi);
+		return call_gettimeofday(frame->di, frame->si);
 	case VSYSCALL_TIME:
-		return call_time(frame->rdi);
+		return call_time(frame->di);
 	default:
-		return call_getcpu(frame->rdi, frame->rsi);
+		return call_getcpu(frame->di, frame->si);
 	}
 }
 
@@ -63,15 +63,15 @@ int vsyscall_fault(struct frame *frame, uint64_t address)
 	uint64_t back;
 
 	/* Without NX and SMEP the error code does not tell a fetch (SDM vol. 3, 4.7); then nothing can be executed there. */
-	if (configured[SWITCH_VSYSCALL] != VSYSCALL_EMULATE || frame->rip != address ||
+	if (configured[SWITCH_VSYSCALL] != VSYSCALL_EMULATE || frame->ip != address ||
 	    (cpu_has(FEATURE_NX) && !(frame->error & FAULT_FETCH)))
 		return 0;
 	if (offset != VSYSCALL_GETTIMEOFDAY && offset != VSYSCALL_TIME && offset != VSYSCALL_GETCPU)
 		return 0;
-	if (user_read(&back, frame->rsp, sizeof(back)) || !shadow_stack_return(back))
+	if (user_read(&back, frame->sp, sizeof(back)) || !shadow_stack_return(back))
 		return 0;
-	frame->rax = (uint64_t)serve(frame, offset);
-	frame->rip = back;
-	frame->rsp += sizeof(back);
+	frame->ax = (uint64_t)serve(frame, offset);
+	frame->ip = back;
+	frame->sp += sizeof(back);
 	return 1;
 }

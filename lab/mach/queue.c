@@ -86,7 +86,7 @@ uint32_t message_send(struct message *message, uint32_t option, uint32_t millise
 
 static uint64_t item_of(unsigned width, unsigned name)
 {
-	return width == 64 ? name | 32ul << 8 | 1ul << 29 | 1ul << 32
+	return width == 64 ? name | 32ul << 8 | 1ul << 29 | 1ull << 32
 			   : name | 32ul << 8 | 1ul << 16 | 1ul << 28;
 }
 

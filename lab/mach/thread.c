@@ -83,7 +83,7 @@ uint32_t task_thread_create(struct task *task, struct thread **made)
 	const int is_wide = task->width == 64;
 	const struct frame begins = {
 	    .cs = is_wide ? SELECTOR_USER_CODE_64 : SELECTOR_USER_CODE_32,
-	    .rflags = RFLAGS_PROGRAM,
+	    .flags = RFLAGS_PROGRAM,
 	    .ss = SELECTOR_USER_DATA,
 	};
 	uint64_t shadow_stack;
@@ -127,6 +127,7 @@ static struct state_64 widened(const struct state_32 *state)
 
 static void set(struct frame *frame, const struct state_64 *state)
 {
+#ifdef __x86_64__
 	frame->r8 = state->r8;
 	frame->r9 = state->r9;
 	frame->r10 = state->r10;
@@ -135,16 +136,17 @@ static void set(struct frame *frame, const struct state_64 *state)
 	frame->r13 = state->r13;
 	frame->r14 = state->r14;
 	frame->r15 = state->r15;
-	frame->rdi = state->rdi;
-	frame->rsi = state->rsi;
-	frame->rbp = state->rbp;
-	frame->rbx = state->rbx;
-	frame->rdx = state->rdx;
-	frame->rcx = state->rcx;
-	frame->rax = state->rax;
-	frame->rip = state->rip;
-	frame->rflags = (state->rflags & RFLAGS_CHOSEN) | RFLAGS_PROGRAM;
-	frame->rsp = state->user_rsp;
+#endif
+	frame->di = state->rdi;
+	frame->si = state->rsi;
+	frame->bp = state->rbp;
+	frame->bx = state->rbx;
+	frame->dx = state->rdx;
+	frame->cx = state->rcx;
+	frame->ax = state->rax;
+	frame->ip = state->rip;
+	frame->flags = (state->rflags & RFLAGS_CHOSEN) | RFLAGS_PROGRAM;
+	frame->sp = state->user_rsp;
 }
 
 /*

@@ -8,7 +8,7 @@
 /* Traps through a trap gate or a call gate come with interrupts on, and one in the midst of a change would see half of it. */
 static void go_to(struct address_space *to)
 {
-	const uint64_t flags = interrupts_off();
+	const word flags = interrupts_off();
 	space_enter(to);
 	interrupts_restore(flags);
 }

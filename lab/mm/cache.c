@@ -7,23 +7,23 @@
 
 static struct {
 	struct source source;
-	uint64_t at;
+	word at;
 	int is_filled;
 } places[CACHE_PLACES];
 static const uint8_t *first;
 
-void source_fill(const struct source *source, uint64_t at, uint8_t *to)
+void source_fill(const struct source *source, word at, uint8_t *to)
 {
 	/* Where the page begins in the source. The source may begin before its area does: `offset` is negative then. */
 	const int64_t from = (int64_t)at - (int64_t)source->offset;
-	const uint64_t start = from < 0 ? (uint64_t)-from : 0, skipped = from > 0 ? (uint64_t)from : 0;
-	const uint64_t rest = source->count - skipped;
+	const word start = from < 0 ? (word)-from : 0, skipped = from > 0 ? (word)from : 0;
+	const word rest = source->count - skipped;
 
 	__builtin_memcpy(to + start, source->bytes + skipped, rest < PAGE - start ? rest : PAGE - start);
 }
 
 /* Whether a place has this page. An area that was split has the same pages at other distances from its beginning. */
-static int has(uint64_t place, const struct source *source, uint64_t at)
+static int has(word place, const struct source *source, word at)
 {
 	const struct source *const there = &places[place].source;
 
@@ -45,16 +45,16 @@ void cache_forget(void)
  * The place of a file's page. Two files may meet in a page of the archive, with different beginnings: each beginning has a part of the
  * places, so that no two pages of files of half a MiB have the same.
  */
-static uint64_t place_of(const struct source *source, uint64_t at)
+static word place_of(const struct source *source, word at)
 {
 	const uint64_t block = ((uint64_t)source->bytes - source->offset + at - (uint64_t)first) / BLOCK;
 
 	return (block / BEGINNINGS + block % BEGINNINGS * (CACHE_PLACES / BEGINNINGS)) % CACHE_PLACES;
 }
 
-uint64_t cache_page(const struct source *source, uint64_t at)
+word cache_page(const struct source *source, word at)
 {
-	const uint64_t place = place_of(source, at), physical = page_of_cache(place);
+	const word place = place_of(source, at), physical = page_of_cache(place);
 
 	/* If it is another page's, this one is not cached, and belongs to the program. */
 	if (places[place].is_filled)

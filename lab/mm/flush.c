@@ -69,7 +69,7 @@ __attribute__((section(".trampoline"), noinline)) static void load_both(uint64_t
 static void load_after_programs(uint64_t kernel)
 {
 	/* An interrupt in between would have no stack in the programs' tables. */
-	const uint64_t flags = interrupts_off();
+	const word flags = interrupts_off();
 
 	load_both(user_cr3 & ~CR3_NO_FLUSH, kernel);
 	interrupts_restore(flags);
@@ -175,8 +175,8 @@ void tables_enter(void)
 	const int is_new = has_pair() && pcid_take(&space->pcid);
 
 	TLB_NOTE(TLB_SETTLED, 0, 0); /* paths wrote the old values until here */
-	kernel_cr3 = kernel_to_physical((uint64_t)space->tops[0]) | kernels_identifier() | keep;
-	user_cr3 = kernel_to_physical((uint64_t)space->tops[1]) | programs_identifier() | keep;
+	kernel_cr3 = kernel_to_physical((word)space->tops[0]) | kernels_identifier() | keep;
+	user_cr3 = kernel_to_physical((word)space->tops[1]) | programs_identifier() | keep;
 	user_pcid = programs_identifier();
 	if (is_new)
 		enter_anew();

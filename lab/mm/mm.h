@@ -3,58 +3,52 @@
 
 #include "boot/ranges.h"
 #include "lab.h"
+#include "mm/addresses.h"
+#include "word.h"
 
 #include <linux/errno.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define PAGE	    4096ul
-#define LARGE_PAGE  (2ul << 20)
-#define KERNEL_BASE 0xffffffff80000000ul
-#define DIRECT_MAP  0xffff888000000000ul /* memory, and only that of tables_init */
-#define DEVICE_MAP  0xffffc00000000000ul /* devices' registers, screens */
+#define PAGE 4096ul
 
-/* Ends of programs' addresses. The last page stays free, so that no instruction ends at the end of the lower half. */
-#define USER_END_64 0x7ffffffff000ul
-#define USER_END_32 0xffffe000ul
-
-static inline uint64_t align_up(uint64_t value, uint64_t to)
+static inline word align_up(word value, word to)
 {
 	return (value + to - 1) & ~(to - 1);
 }
 
-static inline uint64_t kernel_to_physical(uint64_t address)
+static inline word kernel_to_physical(word address)
 {
 	return address - KERNEL_BASE;
 }
 
-static inline void *physical_to_virtual(uint64_t physical)
+static inline void *physical_to_virtual(word physical)
 {
 	return (void *)(physical + DIRECT_MAP);
 }
 
-static inline uint64_t virtual_to_physical(const void *address)
+static inline word virtual_to_physical(const void *address)
 {
-	return (uint64_t)address - DIRECT_MAP;
+	return (word)address - DIRECT_MAP;
 }
 
 /*
  * pages.c: pages are taken one after the other, and all pages of a program are given back at once. There is no list and
  * no lock. A page that is freed earlier is reused first.
  */
-void pages_init(uint64_t start, uint64_t end); /* physical */
+void pages_init(word start, word end); /* physical */
 /*
  * Which physical pages are skipped is drawn from this number, and which are the cache's places; 0: none is skipped, and they are in
  * order. Gives back all pages but the kernel's. What the cache has is not where it looks for it any more: cache_forget must have
  * been called, and no program may be alive.
  */
 void pages_set_layout(uint64_t drawn_from);
-uint64_t page_take(void); /* physical, zeroed; 0 when there is none */
-void page_free(uint64_t physical);
-uint64_t pages_left(void);
+word page_take(void); /* physical, zeroed; 0 when there is none */
+void page_free(word physical);
+word pages_left(void);
 #define CACHE_PLACES 1024
 uint64_t page_of_cache(uint64_t place);	 /* physical, not zeroed; 0 when there is no room for a cache */
-int page_is_for_good(uint64_t physical); /* the cache's, or the kernel's */
+int page_is_for_good(word physical); /* the cache's, or the kernel's */
 void pages_keep(void);			 /* what was taken until now is the kernel's */
 void pages_release(void);		 /* everything taken since pages_keep */
 
@@ -90,7 +84,7 @@ void pcids_forget(
  */
 void tables_init(const struct range *memory, unsigned count);
 /* Where a device is mapped (MAP_DEVICE or MAP_SCREEN); null when it is out of reach, or there is no memory for page tables. */
-volatile void *tables_map_device(uint64_t physical, uint64_t bytes, unsigned kind);
+volatile void *tables_map_device(word physical, word bytes, unsigned kind);
 struct address_space;
 /* An empty lower half, and the kernel's upper half. From the first on, that has no new top-level entries. */
 void tables_new_space(struct address_space *made);
@@ -102,17 +96,17 @@ void tables_end_space(struct address_space *ended);
  */
 int tables_copy(struct address_space *to);
 /* 0 once there are the page tables that an address of a program needs, so that tables_map of it cannot fail; or -ENOMEM. */
-int tables_prepare(uint64_t address);
+int tables_prepare(word address);
 /* 0, or -ENOMEM. Behind the last of several changes, this and tables_unmap need tables_flush, or tables_flush_kernel. */
-int tables_map(uint64_t address, uint64_t physical, unsigned rights);
-uint64_t tables_unmap(uint64_t address); /* the physical page that was there, or 0 */
+int tables_map(word address, word physical, unsigned rights);
+word tables_unmap(word address); /* the physical page that was there, or 0 */
 /* Whether the page is mapped, and then its physical address and rights. */
-int tables_find(uint64_t address, uint64_t *physical, unsigned *rights);
+int tables_find(word address, word *physical, unsigned *rights);
 /* The first page from an address on that is mapped; `end` when there is none before it. Both are programs' addresses. */
-uint64_t tables_next(uint64_t address, uint64_t end);
+word tables_next(word address, word end);
 void tables_configure(void); /* CR4, global pages and identifiers, by the switches as they are now */
 /* The kernel's half in programs' tables under isolation: pages that are mapped, and those of them that should not be. */
-void tables_check_isolation(uint64_t *pages, uint64_t *foreign);
+void tables_check_isolation(word *pages, word *foreign);
 /* Tries whether reading the kernel's memory with those tables is a page fault; 0 without isolation. */
 int tables_are_blind(void);
 
@@ -122,7 +116,7 @@ int tables_are_blind(void);
  */
 void tables_enter(void); /* the processor goes to the tables of the current address space */
 void flush_page(
-    uint64_t address); /* by tables_map and tables_unmap alone: the first part of a flush page by page */
+    word address); /* by tables_map and tables_unmap alone: the first part of a flush page by page */
 void tables_flush(void);
 void tables_flush_kernel(void);
 void flush_configure(void); /* by tables_configure alone, which then enters the tables anew */
@@ -134,7 +128,7 @@ void memory_types_restore(void); /* as firmware had them; the kernel's tables me
 /* What an area's pages are copied from: `count` bytes, the first of which is `offset` bytes into the area. */
 struct source {
 	const uint8_t *bytes;
-	uint64_t count, offset;
+	word count, offset;
 };
 
 /*
@@ -145,10 +139,10 @@ struct source {
 void cache_begin(
     const uint8_t *files); /* where programs' files begin; they are in the same order in every boot */
 /* The page that begins so many bytes into the area; physical, 0 when there is no room. */
-uint64_t cache_page(const struct source *source, uint64_t at);
+word cache_page(const struct source *source, word at);
 void cache_forget(void);
 /* Copies what the source has for a page; the rest of the page is unchanged. */
-void source_fill(const struct source *source, uint64_t at, uint8_t *to);
+void source_fill(const struct source *source, word at, uint8_t *to);
 
 /* space.c: what a program may use of its addresses. From space_add on, functions are about the current address space. */
 #define PROTECT_READ	1
@@ -157,14 +151,14 @@ void source_fill(const struct source *source, uint64_t at, uint8_t *to);
 #define PROTECT_SHADOW	8 /* of a shadow stack, which nobody changes */
 #define MAX_AREAS	128
 struct area {
-	uint64_t start, end;
+	word start, end;
 	unsigned protection;
 	struct source source;
 	const uint8_t *pages; /* of the kernel, mapped directly; null if the pages are the program's own */
 };
 
 struct address_space {
-	uint64_t (
+	word (
 	    *tops)[PAGE /
 		   sizeof(uint64_t)]; /* two: the kernel's; in the next page programs', under isolation */
 	struct pcid pcid;
@@ -172,9 +166,9 @@ struct address_space {
 	int is_copy;		     /* its pages are those of another, which outlives it */
 	struct address_space *other; /* null until space_other is called */
 	int bits;
-	uint64_t end;	  /* of addresses */
-	uint64_t map_top; /* mmap looks for room below */
-	uint64_t break_start, break_now;
+	word end;	  /* of addresses */
+	word map_top; /* mmap looks for room below */
+	word break_start, break_now;
 	uint64_t minor_faults;
 	int read_implies_execute; /* what a program may read it may execute, as its file demands */
 	unsigned area_count;
@@ -182,15 +176,15 @@ struct address_space {
 };
 extern struct address_space *space;	  /* the current one */
 extern struct address_space kernel_space; /* nothing but the kernel; current while no program runs */
-extern uint64_t user_end;		  /* space->end: here, the check of a pointer needs no other */
+extern word user_end;		  /* space->end: here, the check of a pointer needs no other */
 void space_init(void);			  /* pages that were taken before remain the kernel's */
 void space_enter(struct address_space *to);
 /* Ends one that is not the current one; or all, of which none is. */
 void space_end(struct address_space *ended);
 void space_end_all(void);
-void space_new(int bits, uint64_t map_top); /* makes one, and enters it; there are MOST_THREADS */
+void space_new(int bits, word map_top); /* makes one, and enters it; there are MOST_THREADS */
 struct address_space *space_prepare(int bits,
-				    uint64_t map_top); /* makes one alone; null when there is none left */
+				    word map_top); /* makes one alone; null when there is none left */
 /*
  * A copy of the current one, as fork makes it: tables and areas of its own, the same pages, which neither may write. It must end
  * before the program goes on: who writes to a page then has it alone. Null when there is none left, or no memory.
@@ -202,39 +196,39 @@ struct address_space *space_other(void);
  * Adds an area, page-aligned, replacing what is there. Its pages come when they are touched: copied from `source`, or
  * zero. 0, -ENOMEM, -EINVAL.
  */
-long space_add(uint64_t start, uint64_t bytes, unsigned protection, struct source source);
-long space_remove(uint64_t start, uint64_t bytes);
+long space_add(word start, word bytes, unsigned protection, struct source source);
+long space_remove(word start, word bytes);
 /* Changes what lies before the first hole; -ENOMEM if there is one. */
-long space_protect(uint64_t start, uint64_t bytes, unsigned protection);
+long space_protect(word start, word bytes, unsigned protection);
 /* Drops the pages of anonymous areas; the next touch finds zeroes. */
-void space_forget(uint64_t start, uint64_t bytes);
+void space_forget(word start, word bytes);
 /* Whether areas without a hole cover a range; and whether they are also alike, and anonymous. */
-int space_is_whole(uint64_t start, uint64_t bytes);
-int space_is_movable(uint64_t start, uint64_t bytes);
+int space_is_whole(word start, word bytes);
+int space_is_movable(word start, word bytes);
 /* Moves such a range, and makes it longer or shorter; its new address, or -errno. */
-long space_move(uint64_t start, uint64_t bytes, uint64_t to, uint64_t new_bytes);
-int space_protection(uint64_t address); /* -1 where there is no area */
+long space_move(word start, word bytes, word to, word new_bytes);
+int space_protection(word address); /* -1 where there is no area */
 unsigned space_data_protection(void);	/* of memory that a program gets unasked: break, stack */
-int space_is_free(uint64_t start, uint64_t bytes);
+int space_is_free(word start, word bytes);
 /* An address with so much room, or 0; and one between two others. */
-uint64_t space_find(uint64_t bytes);
-uint64_t space_find_in(uint64_t bytes, uint64_t floor, uint64_t top);
-long space_set_break(uint64_t to);
+word space_find(word bytes);
+word space_find_in(word bytes, word floor, word top);
+long space_set_break(word to);
 /* Pages of the kernel's own in a program: the vDSO, its time page. */
-long space_add_pages(uint64_t start, const void *first, uint64_t bytes, unsigned protection);
+long space_add_pages(word start, const void *first, word bytes, unsigned protection);
 /* Serves a page fault that an area allows; 0 if none does. `error` is the processor's error code. */
-int space_fault(uint64_t address, uint64_t error);
+int space_fault(word address, word error);
 #define FAULT_PRESENT 1
 #define FAULT_WRITE   2
 #define FAULT_FETCH   16
 #define FAULT_SHADOW  64 /* by an access to a shadow stack */
 
 /* user_memory.c: 0 or -EFAULT. No address at or beyond the program's end is ever touched. */
-long user_put_4(uint64_t to, uint32_t value);
-long user_put_8(uint64_t to, uint64_t value);
-long user_put_16(uint64_t to, uint64_t first, uint64_t second);
-long user_write(uint64_t to, const void *from, uint64_t bytes);
-long user_read(void *to, uint64_t from, uint64_t bytes);
+long user_put_4(word to, uint32_t value);
+long user_put_8(word to, uint64_t value);
+long user_put_16(word to, uint64_t first, uint64_t second);
+long user_write(word to, const void *from, word bytes);
+long user_read(void *to, word from, word bytes);
 
 /* vsyscall.c: what there is at the fixed page; VSYSCALL_* of switches.h. */
 void vsyscall_init(void);

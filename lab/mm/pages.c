@@ -18,9 +18,9 @@
 #define LEAST_PART 4 /* the cache gets no more than this part of the memory */
 _Static_assert(CACHE_PLACES == 1 << 2 * HALF_SHIFT, "each place has a page of its own");
 
-static uint64_t next, end, kept;
-static uint64_t cached; /* the first of the cache's pages; 0: memory is too small for it */
-static uint64_t freed;	/* the first of a chain through the pages themselves */
+static word next, end, kept;
+static word cached; /* the first of the cache's pages; 0: memory is too small for it */
+static word freed;	/* the first of a chain through the pages themselves */
 
 /* Masks that are 0 without a layout, so that each layout takes the same instructions. */
 static struct {
@@ -28,13 +28,13 @@ static struct {
 	uint64_t fold, factor, added; /* of places */
 } drawn = {.factor = 1};
 
-static uint64_t gap(uint64_t *state)
+static word gap(uint64_t *state)
 {
 	*state = *state * FACTOR + INCREMENT;
 	return (*state >> GAP_SHIFT & drawn.gap) * PAGE;
 }
 
-void pages_init(uint64_t from, uint64_t to)
+void pages_init(word from, word to)
 {
 	next = align_up(from, PAGE);
 	end = to & ~(PAGE - 1);
@@ -57,12 +57,12 @@ void pages_set_layout(uint64_t drawn_from)
 	pages_release();
 }
 
-uint64_t page_take(void)
+word page_take(void)
 {
-	uint64_t page = freed;
+	word page = freed;
 
 	if (page) {
-		freed = *(uint64_t *)physical_to_virtual(page);
+		freed = *(word *)physical_to_virtual(page);
 	} else {
 		if (next >= end)
 			return 0;
@@ -73,9 +73,9 @@ uint64_t page_take(void)
 	return page;
 }
 
-void page_free(uint64_t page)
+void page_free(word page)
 {
-	*(uint64_t *)physical_to_virtual(page) = freed;
+	*(word *)physical_to_virtual(page) = freed;
 	freed = page;
 }
 
@@ -87,12 +87,12 @@ uint64_t page_of_cache(uint64_t place)
 	return cached ? cached + place * PAGE : 0;
 }
 
-int page_is_for_good(uint64_t page)
+int page_is_for_good(word page)
 {
 	return page < kept;
 }
 
-uint64_t pages_left(void)
+word pages_left(void)
 {
 	return next < end ? end - next : 0;
 }

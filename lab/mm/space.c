@@ -8,9 +8,9 @@
 #define MOVE_AREAS 4
 
 struct address_space *space = &kernel_space;
-uint64_t user_end;
+word user_end;
 static struct address_space spaces[MOST_THREADS];
-static uint64_t zero_page; /* mapped where a page was only read so far */
+static word zero_page; /* mapped where a page was only read so far */
 
 void space_init(void)
 {
@@ -55,7 +55,7 @@ static struct address_space *unused(void)
 }
 
 /* Makes an empty one. */
-static void set_up(struct address_space *made, int bits, uint64_t map_top)
+static void set_up(struct address_space *made, int bits, word map_top)
 {
 	made->is_used = 1;
 	made->is_copy = 0;
@@ -70,7 +70,7 @@ static void set_up(struct address_space *made, int bits, uint64_t map_top)
 	tables_new_space(made);
 }
 
-void space_new(int bits, uint64_t map_top)
+void space_new(int bits, word map_top)
 {
 	struct address_space *const made = unused();
 
@@ -80,7 +80,7 @@ void space_new(int bits, uint64_t map_top)
 	space_enter(made);
 }
 
-struct address_space *space_prepare(int bits, uint64_t map_top)
+struct address_space *space_prepare(int bits, word map_top)
 {
 	struct address_space *const made = unused();
 
@@ -118,7 +118,7 @@ struct address_space *space_copy(void)
 	return made;
 }
 
-static struct area *area_at(uint64_t address)
+static struct area *area_at(word address)
 {
 	struct area *const end = space->areas + space->area_count;
 
@@ -128,13 +128,13 @@ static struct area *area_at(uint64_t address)
 	return 0;
 }
 
-static int is_range(uint64_t start, uint64_t bytes)
+static int is_range(word start, word bytes)
 {
 	return !(start & (PAGE - 1)) && bytes && start < space->end && bytes <= space->end - start;
 }
 
 /* Splits the area that contains an address there. */
-static int split(uint64_t address)
+static int split(word address)
 {
 	struct area *area = area_at(address);
 
@@ -154,29 +154,29 @@ static int split(uint64_t address)
 }
 
 /* Makes areas begin and end where a range does. 0, -EINVAL, -ENOMEM. */
-static long cut_out(uint64_t start, uint64_t bytes)
+static long cut_out(word start, word bytes)
 {
 	if (!is_range(start, bytes))
 		return -EINVAL;
 	return split(start) && split(start + bytes) ? 0 : -ENOMEM;
 }
 
-static int is_within(const struct area *area, uint64_t start, uint64_t bytes)
+static int is_within(const struct area *area, word start, word bytes)
 {
 	return area->start >= start && area->end <= start + bytes;
 }
 
-static void drop_pages(uint64_t start, uint64_t end)
+static void drop_pages(word start, word end)
 {
-	for (uint64_t at = tables_next(start, end); at < end; at = tables_next(at + PAGE, end)) {
-		const uint64_t physical = tables_unmap(at);
+	for (word at = tables_next(start, end); at < end; at = tables_next(at + PAGE, end)) {
+		const word physical = tables_unmap(at);
 
 		if (!page_is_for_good(physical))
 			page_free(physical);
 	}
 }
 
-long space_remove(uint64_t start, uint64_t bytes)
+long space_remove(word start, word bytes)
 {
 	unsigned kept = 0;
 
@@ -224,7 +224,7 @@ static long insert(struct area area)
 	return 0;
 }
 
-long space_add(uint64_t start, uint64_t bytes, unsigned protection, struct source source)
+long space_add(word start, word bytes, unsigned protection, struct source source)
 {
 	bytes = align_up(bytes, PAGE);
 	const long result = space_remove(start, bytes);
@@ -234,7 +234,7 @@ long space_add(uint64_t start, uint64_t bytes, unsigned protection, struct sourc
 	return insert((struct area){start, start + bytes, protection, source, 0});
 }
 
-long space_add_pages(uint64_t start, const void *first, uint64_t bytes, unsigned protection)
+long space_add_pages(word start, const void *first, word bytes, unsigned protection)
 {
 	bytes = align_up(bytes, PAGE);
 	const long result = space_remove(start, bytes);
@@ -256,9 +256,9 @@ static unsigned rights_of(unsigned protection)
 /* Mapped pages get the rights of their area, but a shared page never becomes writable. */
 static void apply_rights(const struct area *area)
 {
-	for (uint64_t at = tables_next(area->start, area->end); at < area->end;
+	for (word at = tables_next(area->start, area->end); at < area->end;
 	     at = tables_next(at + PAGE, area->end)) {
-		uint64_t physical;
+		word physical;
 		unsigned rights;
 
 		tables_find(at, &physical, &rights);
@@ -268,7 +268,7 @@ static void apply_rights(const struct area *area)
 }
 
 /* The first address in a range that no area has; its end when there is none. */
-static uint64_t first_hole(uint64_t start, uint64_t end)
+static word first_hole(word start, word end)
 {
 	const struct area *area;
 
@@ -277,7 +277,7 @@ static uint64_t first_hole(uint64_t start, uint64_t end)
 	return start < end ? start : end;
 }
 
-static int has_shadow_stack(uint64_t start, uint64_t bytes)
+static int has_shadow_stack(word start, word bytes)
 {
 	for (unsigned i = 0; i < space->area_count; i++)
 		if (space->areas[i].protection & PROTECT_SHADOW && space->areas[i].end > start &&
@@ -286,10 +286,10 @@ static int has_shadow_stack(uint64_t start, uint64_t bytes)
 	return 0;
 }
 
-long space_protect(uint64_t start, uint64_t bytes, unsigned protection)
+long space_protect(word start, word bytes, unsigned protection)
 {
 	bytes = align_up(bytes, PAGE);
-	const uint64_t hole = is_range(start, bytes) ? first_hole(start, start + bytes) : start;
+	const word hole = is_range(start, bytes) ? first_hole(start, start + bytes) : start;
 	if (has_shadow_stack(start, bytes))
 		return -EINVAL;
 	if (hole == start || cut_out(start, hole - start))
@@ -304,7 +304,7 @@ long space_protect(uint64_t start, uint64_t bytes, unsigned protection)
 	return hole == start + bytes ? 0 : -ENOMEM;
 }
 
-void space_forget(uint64_t start, uint64_t bytes)
+void space_forget(word start, word bytes)
 {
 	if (!is_range(start, bytes))
 		return;
@@ -312,24 +312,24 @@ void space_forget(uint64_t start, uint64_t bytes)
 	tables_flush();
 }
 
-int space_is_whole(uint64_t start, uint64_t bytes)
+int space_is_whole(word start, word bytes)
 {
 	return is_range(start, bytes) && first_hole(start, start + bytes) == start + bytes;
 }
 
-int space_protection(uint64_t address)
+int space_protection(word address)
 {
 	const struct area *area = area_at(address);
 
 	return area ? (int)area->protection : -1;
 }
 
-int space_has(uint64_t start, uint64_t bytes)
+int space_has(word start, word bytes)
 {
 	return area_at(start) && bytes <= space->end - start;
 }
 
-int space_is_free(uint64_t start, uint64_t bytes)
+int space_is_free(word start, word bytes)
 {
 	for (unsigned i = 0; i < space->area_count; i++)
 		if (space->areas[i].end > start &&
@@ -338,7 +338,7 @@ int space_is_free(uint64_t start, uint64_t bytes)
 	return 1;
 }
 
-uint64_t space_find_in(uint64_t bytes, uint64_t floor, uint64_t top)
+word space_find_in(word bytes, word floor, word top)
 {
 	if (bytes > top) /* compared, never added: a size is the program's, and sums with it may wrap */
 		return 0;
@@ -353,18 +353,18 @@ uint64_t space_find_in(uint64_t bytes, uint64_t floor, uint64_t top)
 	return top >= floor && top - floor >= bytes ? top - bytes : 0;
 }
 
-uint64_t space_find(uint64_t bytes)
+word space_find(word bytes)
 {
 	return space_find_in(bytes, PAGE, space->map_top);
 }
 
-int space_is_movable(uint64_t start, uint64_t bytes)
+int space_is_movable(word start, word bytes)
 {
 	const struct area *first = area_at(start), *area = first;
 
 	if (!first || !space_is_whole(start, bytes) || has_shadow_stack(start, bytes))
 		return 0;
-	for (uint64_t at = start; at < start + bytes; at = area->end) {
+	for (word at = start; at < start + bytes; at = area->end) {
 		area = area_at(at);
 		if (area->protection != first->protection || area->source.count || area->pages)
 			return 0;
@@ -373,18 +373,18 @@ int space_is_movable(uint64_t start, uint64_t bytes)
 }
 
 /* Page tables for all pages that a move maps elsewhere; 0 when there is no memory for them. */
-static int prepare_move(uint64_t start, uint64_t end, uint64_t to)
+static int prepare_move(word start, word end, word to)
 {
-	for (uint64_t at = tables_next(start, end); at < end; at = tables_next(at + PAGE, end))
+	for (word at = tables_next(start, end); at < end; at = tables_next(at + PAGE, end))
 		if (tables_prepare(to + (at - start)))
 			return 0;
 	return 1;
 }
 
-static void move_pages(uint64_t start, uint64_t end, uint64_t to)
+static void move_pages(word start, word end, word to)
 {
-	for (uint64_t at = tables_next(start, end); at < end; at = tables_next(at + PAGE, end)) {
-		uint64_t physical;
+	for (word at = tables_next(start, end); at < end; at = tables_next(at + PAGE, end)) {
+		word physical;
 		unsigned rights;
 		tables_find(at, &physical, &rights);
 		tables_map(to + (at - start), physical, rights);
@@ -392,7 +392,7 @@ static void move_pages(uint64_t start, uint64_t end, uint64_t to)
 	}
 }
 
-long space_move(uint64_t start, uint64_t bytes, uint64_t to, uint64_t new_bytes)
+long space_move(word start, word bytes, word to, word new_bytes)
 {
 	if (!space_is_movable(start, bytes))
 		return -EFAULT;
@@ -416,9 +416,9 @@ unsigned space_data_protection(void)
 	return PROTECT_READ | PROTECT_WRITE | (space->read_implies_execute ? PROTECT_EXECUTE : 0);
 }
 
-long space_set_break(uint64_t to)
+long space_set_break(word to)
 {
-	const uint64_t old_end = align_up(space->break_now, PAGE), new_end = align_up(to, PAGE);
+	const word old_end = align_up(space->break_now, PAGE), new_end = align_up(to, PAGE);
 
 	if (to < space->break_start || to >= space->map_top)
 		return (long)space->break_now;
@@ -433,14 +433,14 @@ long space_set_break(uint64_t to)
 	return (long)to;
 }
 
-static int has_source(const struct area *area, uint64_t page)
+static int has_source(const struct area *area, word page)
 {
 	const int64_t from = (int64_t)(page - area->start) - (int64_t)area->source.offset;
 
 	return from + (int64_t)PAGE > 0 && from < (int64_t)area->source.count;
 }
 
-static int allows(const struct area *area, uint64_t error)
+static int allows(const struct area *area, word error)
 {
 	if (error & FAULT_SHADOW)
 		return (area->protection & PROTECT_SHADOW) != 0;
@@ -452,9 +452,9 @@ static int allows(const struct area *area, uint64_t error)
 }
 
 /* A page of the program's own. */
-static uint64_t own_page(const struct area *area, uint64_t page)
+static word own_page(const struct area *area, word page)
 {
-	const uint64_t physical = page_take();
+	const word physical = page_take();
 
 	if (!physical)
 		program_lacks_memory();
@@ -464,19 +464,19 @@ static uint64_t own_page(const struct area *area, uint64_t page)
 }
 
 /* A page that may be shared as long as nobody writes to it. */
-static uint64_t read_page(const struct area *area, uint64_t page)
+static word read_page(const struct area *area, word page)
 {
-	const uint64_t physical =
+	const word physical =
 	    area->protection & PROTECT_WRITE ? 0 : cache_page(&area->source, page - area->start);
 
 	return physical ? physical : own_page(area, page);
 }
 
-int space_fault(uint64_t address, uint64_t error)
+int space_fault(word address, word error)
 {
-	const uint64_t page = address & ~(PAGE - 1);
+	const word page = address & ~(PAGE - 1);
 	const struct area *area = area_at(address);
-	uint64_t physical;
+	word physical;
 	unsigned rights;
 
 	if (!area || !allows(area, error))
@@ -492,7 +492,7 @@ int space_fault(uint64_t address, uint64_t error)
 	if (is_own_again)
 		;
 	else if (area->pages)
-		physical = kernel_to_physical((uint64_t)area->pages + (page - area->start));
+		physical = kernel_to_physical((word)area->pages + (page - area->start));
 	else if (error & FAULT_WRITE || area->protection & PROTECT_SHADOW)
 		physical = own_page(area, page);
 	else

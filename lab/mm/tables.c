@@ -158,7 +158,7 @@ static void map_memory(struct range range)
 
 void tables_init(const struct range *memory, unsigned count)
 {
-	const uint64_t early = kernel_to_physical((uint64_t)early_pages);
+	const uint64_t early = kernel_to_physical((word)early_pages);
 
 	memory_types_init();
 	pages_init(early, early + sizeof(early_pages));
@@ -168,12 +168,12 @@ void tables_init(const struct range *memory, unsigned count)
 	map_kernel(KERNEL_TOP, text_end, rodata_end, 0);
 	map_kernel(KERNEL_TOP, rodata_end, kernel_end, MAP_WRITE);
 	must_map(KERNEL_TOP, UNTRAIN_PAGE, 0,
-		 kernel_to_physical((uint64_t)returns_page) | bits_of(MAP_EXECUTE));
+		 kernel_to_physical((word)returns_page) | bits_of(MAP_EXECUTE));
 	must_map(KERNEL_TOP, SAFE_RETURN_PAGE, 0,
-		 kernel_to_physical((uint64_t)returns_page) | bits_of(MAP_EXECUTE));
+		 kernel_to_physical((word)returns_page) | bits_of(MAP_EXECUTE));
 	map_kernel(PROGRAM_TOP, trampoline_start, trampoline_end, MAP_EXECUTE);
 	map_kernel(PROGRAM_TOP, cpu_area_start, cpu_area_end, MAP_WRITE);
-	kernel_cr3 = kernel_to_physical((uint64_t)KERNEL_TOP);
+	kernel_cr3 = kernel_to_physical((word)KERNEL_TOP);
 	write_cr3(kernel_cr3);
 }
 
@@ -429,7 +429,7 @@ int tables_are_blind(void)
 {
 	/* Kernel data, kernel code, and the same data where all memory is mapped. */
 	const uint64_t places[] = {(uint64_t)KERNEL_TOP, (uint64_t)kernel_start,
-				   (uint64_t)physical_to_virtual(kernel_to_physical((uint64_t)KERNEL_TOP))};
+				   (uint64_t)physical_to_virtual(kernel_to_physical((word)KERNEL_TOP))};
 	long (*const peek)(uint64_t) = (void *)path_peek_as_program;
 	const int isolated = configured[SWITCH_PTI] == PTI_ON;
 	int blind = isolated;

@@ -353,7 +353,7 @@ static int next_line(struct line *line)
 
 static void not_understood(void)
 {
-	log_line("line %lu of the plan is not understood", plan.line);
+	log_line("line %" U64 " of the plan is not understood", plan.line);
 	report_end((struct end){LAB_END_PLAN, {plan.line}});
 }
 

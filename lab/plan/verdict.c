@@ -5,7 +5,7 @@
 #include "plan/verdict.h"
 #include "lab.h"
 
-#define MOST_TICKS (1ul << 40) /* so that nothing overflows; minutes on every processor */
+#define MOST_TICKS (1ull << 40) /* so that nothing overflows; minutes on every processor */
 
 static uint64_t bounded(uint64_t ticks)
 {

@@ -18,12 +18,15 @@ void log_line(const char *format, ...)
 			line_letter(&line, *format);
 			continue;
 		}
-		if (*++format == 'l')
-			format++;
+		unsigned longs = 0;
+		for (; *++format == 'l'; longs++)
+			;
 		if (*format == 's')
 			line_text(&line, va_arg(arguments, const char *));
 		else
-			line_number(&line, va_arg(arguments, uint64_t), *format == 'x' ? 16 : 10);
+			line_number(&line,
+				    longs > 1 ? va_arg(arguments, unsigned long long) : va_arg(arguments, unsigned long),
+				    *format == 'x' ? 16 : 10);
 	}
 	va_end(arguments);
 	/* An exception may come before the serial port is set up. */

@@ -48,7 +48,7 @@ static void update(struct time_clock *clock, uint64_t now)
 
 void clock_update(void)
 {
-	const uint64_t flags = interrupts_off(); /* the tick updates, too */
+	const word flags = interrupts_off(); /* the tick updates, too */
 	const uint64_t now = rdtsc();
 
 	for (unsigned i = 0; i < TIME_CLOCKS; i++)

@@ -68,7 +68,7 @@ static void say(const struct tsc *tsc)
 	if (!tsc->hertz)
 		log_line("the TSC's frequency is unknown: CPUID does not tell it, and no timer answers");
 	if (tsc->other_hertz)
-		log_line("the TSC runs at %lu kHz by %s, but at %lu kHz by %s", tsc->hertz / 1000,
+		log_line("the TSC runs at %" U64 " kHz by %s, but at %" U64 " kHz by %s", tsc->hertz / 1000,
 			 names[tsc->source], tsc->other_hertz / 1000, names[tsc->other]);
 	if (!tsc_is_invariant())
 		log_line("the processor does not promise that the TSC's frequency is constant");

@@ -43,7 +43,7 @@ static void write_landing(call *function)
 {
 	static const uint8_t room[LANDING_BYTES] = {0x90, 0x90, 0x90, 0x90},
 			     endbr64[LANDING_BYTES] = {0xf3, 0x0f, 0x1e, 0xfa};
-	uint8_t *const at = physical_to_virtual(kernel_to_physical((uint64_t)function - LANDING_BYTES));
+	uint8_t *const at = physical_to_virtual(kernel_to_physical((word)function - LANDING_BYTES));
 
 	if (!__builtin_memcmp(at, room, sizeof(room)))
 		__builtin_memcpy(at, endbr64, sizeof(endbr64));
@@ -57,7 +57,7 @@ static call *entrance(call *function)
 	if (configured[SWITCH_IBT] != IBT_ON)
 		return function;
 	write_landing(function);
-	return (call *)((uint64_t)function - LANDING_BYTES);
+	return (call *)((word)function - LANDING_BYTES);
 }
 
 void calls_init(void)
@@ -136,7 +136,7 @@ long report_unknown_call(uint32_t number, uint32_t bits)
 	uint8_t *seen = &reported[bits == 64][number];
 
 	if (!*seen)
-		log_line("ENOSYS for system call %lu (%s, %s): %s", (uint64_t)number, name_of(number, bits),
+		log_line("ENOSYS for system call %" U64 " (%s, %s): %s", (uint64_t)number, name_of(number, bits),
 			 bits == 64 ? "x86-64" : "i386", advice_for(number, bits));
 	*seen = 1;
 	return -ENOSYS;
@@ -145,7 +145,7 @@ long report_unknown_call(uint32_t number, uint32_t bits)
 long report_unknown_command(const char *call, uint32_t command)
 {
 	if (!is_command_reported)
-		log_line("EINVAL for command %lu of %s: %s", (uint64_t)command, call, OTHER);
+		log_line("EINVAL for command %" U64 " of %s: %s", (uint64_t)command, call, OTHER);
 	is_command_reported = 1;
 	return -EINVAL;
 }

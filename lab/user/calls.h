@@ -4,10 +4,10 @@
  */
 #pragma once
 
+#include "word.h"
+
 #include <linux/errno.h>
 #include <stdint.h>
-
-typedef uint64_t word;
 
 /* What a thread has set with calls (thread.h). */
 #define LAST_SIGNAL 64

@@ -46,7 +46,7 @@ void signal_note_handler(uint64_t signal)
 {
 	if (signal && signal <= LAST_SIGNAL && current->signals.actions[signal].handler > SIG_IGNORE)
 		log_line(
-		    "the program has a handler for signal %lu, and the lab runs no handlers: it ends the "
+		    "the program has a handler for signal %" U64 ", and the lab runs no handlers: it ends the "
 		    "program; run it on Linux instead",
 		    signal);
 }
@@ -59,7 +59,7 @@ static void act(unsigned signal)
 	if (handler == SIG_IGNORE || (handler == SIG_DEFAULT && is_ignored_by_default(signal)))
 		return;
 	if (signal >= SIGSTOP && signal <= SIGTTOU && handler == SIG_DEFAULT)
-		log_line("signal %lu would stop the program, and nobody could continue it: it ends",
+		log_line("signal %" U64 " would stop the program, and nobody could continue it: it ends",
 			 (uint64_t)signal);
 	program_ends((struct end){LAB_END_FAULT, {signal}});
 }

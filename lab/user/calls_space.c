@@ -25,7 +25,7 @@ long call_switch(void)
 
 	if (!there)
 		return -EAGAIN;
-	const uint64_t flags = interrupts_off();
+	const word flags = interrupts_off();
 	space_enter(there);
 	space_enter(here);
 	interrupts_restore(flags);

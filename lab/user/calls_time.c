@@ -90,7 +90,7 @@ void time_rest(void)
 	if (!cpu.has_apic)
 		return;
 	/* Calls through a trap gate or a call gate come with interrupts on, others with interrupts off. */
-	const uint64_t flags = interrupts_off();
+	const word flags = interrupts_off();
 	__asm__ volatile("sti; hlt" : : : "memory");
 	interrupts_restore(flags);
 }

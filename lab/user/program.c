@@ -74,7 +74,7 @@ _Noreturn void program_ends(struct end end)
 	if (next)
 		thread_ends(next);
 	if (threads_count() > 1 && !is_success(end))
-		log_line("process %lu (%s) has ended, and with it those that ran beside it",
+		log_line("process %" U64 " (%s) has ended, and with it those that ran beside it",
 			 (uint64_t)current->id, current->settings.name);
 	ended = end;
 	thread_run_kernel();
@@ -196,10 +196,10 @@ void programs_end(void)
 struct frame program_run_code(const uint8_t *code, uint64_t bytes, int serve)
 {
 	const struct frame frame = {
-	    .rip = PROGRAM_CODE,
+	    .ip = PROGRAM_CODE,
 	    .cs = SELECTOR_USER_CODE_64,
-	    .rflags = RFLAGS_PROGRAM,
-	    .rsp = PROGRAM_CODE,
+	    .flags = RFLAGS_PROGRAM,
+	    .sp = PROGRAM_CODE,
 	    .ss = SELECTOR_USER_DATA,
 	};
 

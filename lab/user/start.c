@@ -207,10 +207,10 @@ long start_prepare(const struct start *start, struct loaded *loaded, struct fram
 	fill_stack(&stack, start, loaded, vdso);
 	loaded->landing_pad = vdso + VDSO32_LANDING;
 	*frame = (struct frame){
-	    .rip = loaded->entry,
+	    .ip = loaded->entry,
 	    .cs = loaded->bits == 64 ? SELECTOR_USER_CODE_64 : SELECTOR_USER_CODE_32,
-	    .rflags = RFLAGS_PROGRAM,
-	    .rsp = stack.at,
+	    .flags = RFLAGS_PROGRAM,
+	    .sp = stack.at,
 	    .ss = SELECTOR_USER_DATA,
 	};
 	return stack.failed ? -ENOMEM : 0;

@@ -32,11 +32,11 @@ void threads_set_layout(uint64_t drawn_from)
 }
 
 /* The top of a stack of this number. */
-static uint64_t top_of_stack(const void *end, unsigned number)
+static word top_of_stack(const void *end, unsigned number)
 {
 	const uint64_t drawn = random_mixed(random_mixed(layout) + number * RANDOM_STEP);
 
-	return (uint64_t)end - (layout ? drawn % STACK_ROOM & ~(STACK_STEP - 1ul) : 0);
+	return (word)end - (layout ? drawn % STACK_ROOM & ~(STACK_STEP - 1ul) : 0);
 }
 
 /* The first place of one that has ended, or that never was one; null when all are alive. */
@@ -63,22 +63,22 @@ static void set_registers(struct thread *thread)
 	__builtin_memcpy(thread->registers, first, FPU_BYTES);
 }
 
-struct thread *thread_new(const struct frame *start, int bits, int serves, uint64_t landing_pad)
+struct thread *thread_new(const struct frame *start, int bits, int serves, word landing_pad)
 {
 	struct thread *const thread = unused();
 
 	if (!thread)
 		return 0;
 	const unsigned index = thread_number(thread);
-	const uint64_t kernel_stack_top = top_of_stack(&kernel_stacks[index] + 1, 2 * index);
+	const word kernel_stack_top = top_of_stack(&kernel_stacks[index] + 1, 2 * index);
 	struct switch_frame *frame = (struct switch_frame *)kernel_stack_top - 1;
 	*frame = (struct switch_frame){
 	    .rflags = RFLAGS_ONE,
-	    .rbx = (uint64_t)&thread->start,
-	    .rip = (uint64_t)thread_begin,
+	    .rbx = (word)&thread->start,
+	    .rip = (word)thread_begin,
 	};
 	__builtin_memset(thread, 0, offsetof(struct thread, registers));
-	thread->rsp = (uint64_t)frame;
+	thread->rsp = (word)frame;
 	thread->kernel_stack = kernel_stack_top;
 	thread->entry_stack = top_of_stack(&entry_stacks[index] + 1, 2 * index + 1);
 	thread->space = space;
@@ -179,7 +179,7 @@ static void load(const struct thread *thread)
 void thread_run(struct thread *to)
 {
 	struct thread *const from = current;
-	const uint64_t flags = interrupts_off();
+	const word flags = interrupts_off();
 
 	if (from != &kernel_thread)
 		save(from);

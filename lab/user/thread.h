@@ -14,11 +14,11 @@
 #include <stdint.h>
 
 struct thread {
-	uint64_t rsp;			    /* of the kernel's stack; THREAD_RSP of entry/layout.h */
+	word rsp;			    /* of the kernel's stack; THREAD_RSP of entry/layout.h */
 	uint32_t call_work, work;	    /* WORK_* of entry/layout.h: looked at with the switch `work` */
-	uint64_t kernel_stack, entry_stack; /* their tops */
+	word kernel_stack, entry_stack; /* their tops */
 	struct address_space *space;
-	uint64_t program_rsp, gate_frame, landing_pad; /* as the paths know them (entry/stacks.S) */
+	word program_rsp, gate_frame, landing_pad; /* as the paths know them (entry/stacks.S) */
 	uint64_t fs_base, gs_base, tls[TLS_ENTRIES];
 	uint64_t shadow_stack; /* its pointer, while another runs; 0: it has none */
 	uint64_t shadow_top;
@@ -46,7 +46,7 @@ extern struct thread *current;
  * A new one in the current address space, which begins with these registers; all else of it is as a program finds it. Null when
  * MOST_THREADS are alive.
  */
-struct thread *thread_new(const struct frame *start, int bits, int serves, uint64_t landing_pad);
+struct thread *thread_new(const struct frame *start, int bits, int serves, word landing_pad);
 /* The next after the current one that can run; null when there is none. */
 struct thread *thread_next(void);
 /* Goes on in another, or begins it. Returns when somebody goes on in this one. */

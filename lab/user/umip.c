@@ -52,8 +52,8 @@ static int64_t next_signed(struct code *code, unsigned bytes)
 static uint64_t *register_of(struct frame *frame, unsigned number)
 {
 	uint64_t *const registers[] = {
-	    &frame->rax, &frame->rcx, &frame->rdx, &frame->rbx, &frame->rsp, &frame->rbp,
-	    &frame->rsi, &frame->rdi, &frame->r8,  &frame->r9,	&frame->r10, &frame->r11,
+	    &frame->ax, &frame->cx, &frame->dx, &frame->bx, &frame->sp, &frame->bp,
+	    &frame->si, &frame->di, &frame->r8,  &frame->r9,	&frame->r10, &frame->r11,
 	    &frame->r12, &frame->r13, &frame->r14, &frame->r15,
 	};
 
@@ -189,7 +189,7 @@ int umip_fault(struct frame *frame)
 {
 	struct code code = {
 	    .is_64 = frame->cs == SELECTOR_USER_CODE_64,
-	    .next = frame->rip,
+	    .next = frame->ip,
 	};
 
 	if (configured[SWITCH_UMIP] != UMIP_ON || frame->error || skip_prefixes(&code) != 0x0f || code.failed)
@@ -199,6 +199,6 @@ int umip_fault(struct frame *frame)
 		return 0;
 	if (!serve(&code, frame))
 		return 0;
-	frame->rip = code.next;
+	frame->ip = code.next;
 	return 1;
 }

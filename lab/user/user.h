@@ -81,9 +81,9 @@ void calls_init(void);
 void calls_reset(struct text input); /* for new programs, with what there is to read */
 struct thread;
 void calls_reset_thread(struct thread *thread, const char *name); /* for a new thread, which is all zero */
-long call_gettimeofday(uint64_t to, uint64_t zone);
-long call_time(uint64_t to);
-long call_getcpu(uint64_t cpu, uint64_t node);
+long call_gettimeofday(word to, word zone);
+long call_time(word to);
+long call_getcpu(word cpu, word node);
 
 /* umip.c: emulates an instruction that UMIP forbids in ring 3; 0 when the #GP had another cause. */
 int umip_fault(struct frame *frame);

@@ -32,7 +32,7 @@ void gs_begin(uint64_t base)
 
 void gs_load(uint16_t selector)
 {
-	const uint64_t flags = interrupts_off();
+	const word flags = interrupts_off();
 
 	if (is_swapped())
 		__asm__ volatile("swapgs");

@@ -1,0 +1,29 @@
+/* Where the entry paths find what is in a struct frame, and what gates have pushed; hardware.c asserts it. */
+#pragma once
+
+/* struct frame */
+#define FRAME_RBP    (4 * 8)
+#define FRAME_RBX    (5 * 8)
+#define FRAME_R10    (7 * 8)
+#define FRAME_R9     (8 * 8)
+#define FRAME_R8     (9 * 8)
+#define FRAME_RAX    (10 * 8)
+#define FRAME_RCX    (11 * 8)
+#define FRAME_RDX    (12 * 8)
+#define FRAME_RSI    (13 * 8)
+#define FRAME_RDI    (14 * 8)
+#define FRAME_VECTOR (15 * 8)
+#define FRAME_NUMBER FRAME_VECTOR /* of a system call, as it came */
+#define FRAME_RIP    (17 * 8)
+#define FRAME_CS     (18 * 8)
+#define FRAME_WORDS  22
+
+/* What gates push on the entry stack: interrupt and trap gates; call gates. */
+#define GATE_RIP 0
+#define GATE_CS	 8
+#define GATE_RSP 24
+#define CALL_RIP 0
+#define CALL_CS	 8
+#define CALL_RSP 16
+#define CALL_SS	 24
+#define STUB_CS	 24 /* behind a stub of exception.S, which has pushed two words more */

@@ -1,0 +1,11 @@
+/* What lies where in an address space. */
+#pragma once
+
+#define LARGE_PAGE  (2ul << 20)
+#define KERNEL_BASE 0xffffffff80000000ul
+#define DIRECT_MAP  0xffff888000000000ul /* memory, and only that of tables_init */
+#define DEVICE_MAP  0xffffc00000000000ul /* devices' registers, screens */
+
+/* Ends of programs' addresses. The last page stays free, so that no instruction ends at the end of the lower half. */
+#define USER_END_64 0x7ffffffff000ul
+#define USER_END_32 0xffffe000ul
