@@ -2,7 +2,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WORD sizeof(uint64_t)
+#include "word.h"
+
+#define WORD sizeof(word)
+#ifdef __x86_64__
+#define MOVE_WORDS  "rep movsq"
+#define STORE_WORDS "rep stosq"
+#else
+#define MOVE_WORDS  "rep movsl"
+#define STORE_WORDS "rep stosl"
+#endif
 
 void *memcpy(void *to, const void *from, size_t count);
 void *memmove(void *to, const void *from, size_t count);
@@ -16,7 +25,7 @@ void *memcpy(void *to, const void *from, size_t count)
 	size_t words = count / WORD, rest = count % WORD;
 
 	/* An emulator counts every iteration of rep, and is slow at it. */
-	__asm__ volatile("rep movsq" : "+D"(to), "+S"(from), "+c"(words) : : "memory");
+	__asm__ volatile(MOVE_WORDS : "+D"(to), "+S"(from), "+c"(words) : : "memory");
 	__asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(rest) : : "memory");
 	return start;
 }
@@ -38,10 +47,10 @@ void *memmove(void *to, const void *from, size_t count)
 void *memset(void *to, int value, size_t count)
 {
 	void *const start = to;
-	const uint64_t repeated = (uint8_t)value * 0x0101010101010101ull;
+	const word repeated = (uint8_t)value * (word)0x0101010101010101ull;
 	size_t words = count / WORD, rest = count % WORD;
 
-	__asm__ volatile("rep stosq" : "+D"(to), "+c"(words) : "a"(repeated) : "memory");
+	__asm__ volatile(STORE_WORDS : "+D"(to), "+c"(words) : "a"(repeated) : "memory");
 	__asm__ volatile("rep stosb" : "+D"(to), "+c"(rest) : "a"(repeated) : "memory");
 	return start;
 }

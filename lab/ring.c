@@ -63,7 +63,7 @@ static int syscall_works(void)
 	const struct frame frame = program_run_code(ring_call, (uint64_t)(ring_call_end - ring_call), 0);
 
 	/* In ring 3, at its end, with both answers. */
-	return frame.vector == VECTOR_INVALID && frame.cs == SELECTOR_USER_CODE_64 &&
+	return frame.vector == VECTOR_INVALID && frame.cs == SELECTOR_USER_CODE &&
 	       frame.ss == SELECTOR_USER_DATA && frame.bx == LAB_PARENT && frame.ax == LAB_PARENT;
 }
 
@@ -71,7 +71,7 @@ static int syscall_works(void)
 static int is_deprivileged(void)
 {
 	uint16_t cs;
-	uint64_t with_cli;
+	word with_cli;
 
 	__asm__ volatile("mov %%cs, %0" : "=r"(cs));
 	const word before = interrupts_off();

@@ -2,3 +2,5 @@
 #pragma once
 
 typedef unsigned long word;
+
+#define WORD_BITS ((int)(8 * sizeof(word)))

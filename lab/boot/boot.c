@@ -4,11 +4,6 @@
 #include "mm/mm.h"
 
 #define MODULE_LIMIT (1ull << 32)
-/*
- * Memory above is not used, whatever a map says: up to 4 GiB there are the APICs and the firmware's ROM, and nothing here
- * needs more.
- */
-#define MEMORY_LIMIT 0xfec00000ul
 #define LEAST_MEMORY (1ul << 20)
 
 extern const uint8_t image_start[], kernel_end[];

@@ -9,7 +9,7 @@
 #define WITH_ERROR_CODE 0x60227d00 /* as entry/exception.S */
 #define STUB_SIZE	16
 #define GATE_32		0x8e00 /* interrupt gate, present, DPL 0 */
-#define BOOT_BASE	0x100000 /* kernel.lds: what lies in .boot is less than 64 KiB behind it */
+#define BOOT_BASE	0x100000 /* kernel.lds: what lies in .boot is less than 64 KiB behind it; early_stubs_0 is the rest */
 
 #define HEADER	 24
 #define LENGTH	 16
@@ -34,10 +34,10 @@
 
 	.section .boot, "ax"
 	.code32
-	.globl	early_idt_pointer, early_no_64_bit_mode, early_loader
+	.globl	early_idt_pointer, early_no_64_bit_mode, early_loader, early_stubs
 
 	.balign	STUB_SIZE
-stubs:
+early_stubs:
 	.set	vector, 0
 	.rept	32
 	.balign	STUB_SIZE
@@ -168,7 +168,7 @@ text_end:
 idt:
 	.set	vector, 0
 	.rept	32
-	.word	stubs - BOOT_BASE + vector * STUB_SIZE, SELECTOR_BOOT_CODE
+	.word	early_stubs_0 + vector * STUB_SIZE, SELECTOR_BOOT_CODE
 	.word	GATE_32, BOOT_BASE >> 16
 	.set	vector, vector + 1
 	.endr

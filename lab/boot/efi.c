@@ -9,7 +9,7 @@
 /* The lab needs a few MiB; a part of the machine's memory is enough, and firmware needs the rest. */
 #define MOST_MEMORY  (256ul << 20)
 #define LEAST_MEMORY (16ul << 20)
-#define MEMORY_LIMIT 0xc0000000ul
+#define EFI_MEMORY_LIMIT 0xc0000000ul
 #define KERNEL_START 0x100000ul /* kernel.lds */
 
 #define DESCRIPTOR  8
@@ -137,7 +137,7 @@ static void add_tag(const void *tag, uint32_t bytes)
 static uint64_t take_memory(uint64_t *bytes)
 {
 	for (*bytes = MOST_MEMORY; *bytes >= LEAST_MEMORY; *bytes /= 2) {
-		uint64_t address = MEMORY_LIMIT - 1;
+		uint64_t address = EFI_MEMORY_LIMIT - 1;
 		if (!efi.services->allocate_pages(EFI_ALLOCATE_BELOW, EFI_LOADER_DATA, *bytes / PAGE,
 						  &address))
 			return address;

@@ -63,7 +63,8 @@ void firmware_redo(void);
 void tables_load(void);
 void tables_set_tls(unsigned index, uint64_t descriptor);
 uint64_t tables_tls(unsigned index); /* 0: free */
-void tss_set_stack(word top);    /* where the processor goes from ring 3, unless a gate says otherwise */
+void tss_set_stack(word top);	     /* where the processor goes from ring 3, unless a gate says otherwise */
+void tss_set_tables(word cr3);	     /* in protected mode: with which the task of a double fault runs */
 /* Points a vector at its stub, or at a path of its own. */
 void gate_to_stub(unsigned vector);
 /* With ibt=on, stubs are those that begin with endbr64: points all gates that lead to a stub at it. */
@@ -170,7 +171,7 @@ static inline word read_cr4(void)
 void write_cr3(word value);
 void write_cr4(word value);
 void invlpg(word address);
-void invpcid(uint64_t type, uint64_t identifier, uint64_t address);
+void invpcid(word type, uint64_t identifier, uint64_t address);
 #else
 static inline void write_cr3(word value)
 {
@@ -187,7 +188,7 @@ static inline void invlpg(word address)
 	__asm__ volatile("invlpg (%0)" : : "r"(address) : "memory");
 }
 
-static inline void invpcid(uint64_t type, uint64_t identifier, uint64_t address)
+static inline void invpcid(word type, uint64_t identifier, uint64_t address)
 {
 	const uint64_t descriptor[2] = {identifier, address};
 

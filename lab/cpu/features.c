@@ -1,5 +1,6 @@
 /* Finds out what this processor has, and enables what every program may rely on. */
 #include "cpu/cpu.h"
+#include "cpu/mode.h"
 #include "lab.h"
 #include "serial/serial.h"
 
@@ -132,8 +133,9 @@ static int order_lfence(void)
 /* What is not to be executed is marked from the kernel's own page tables on. A processor without NX raises #GP here. */
 static void enable_nx(void)
 {
-	if (extended(LEAF_EXTENDED_1).edx & EXT1_EDX_NX)
-		wrmsr(MSR_EFER, EFER_SCE | EFER_LME | EFER_LMA | EFER_NXE);
+	if (!(extended(LEAF_EXTENDED_1).edx & EXT1_EDX_NX))
+		return;
+	wrmsr(MSR_EFER, MODE_EFER | EFER_NXE);
 	add(FEATURE_NX, rdmsr(MSR_EFER) & EFER_NXE);
 }
 
@@ -184,7 +186,7 @@ void cpu_find_features(void)
 	firmware_undo();
 	const struct cpuid leaf0 = cpuid(0, 0), leaf1 = cpuid(1, 0);
 	const struct cpuid leaf7 = leaf0.eax >= 7 ? cpuid(7, 0) : (struct cpuid){0};
-	uint64_t cr4 = CR4_PAE | CR4_OSFXSR | CR4_OSXMMEXCPT;
+	uint64_t cr4 = MODE_CR4 | CR4_OSFXSR | CR4_OSXMMEXCPT;
 
 	cpu.has_sysenter = (leaf1.edx & LEAF1_EDX_SEP) != 0;
 	cpu.has_apic = (leaf1.edx & LEAF1_EDX_APIC) != 0;
@@ -195,10 +197,9 @@ void cpu_find_features(void)
 	add(FEATURE_UMIP, leaf7.ecx & LEAF7_ECX_UMIP);
 	add(FEATURE_SHSTK, leaf7.ecx & LEAF7_ECX_SHSTK);
 	add(FEATURE_IBT, leaf7.edx & LEAF7_EDX_IBT);
-	/* In long mode AMD has no sysenter, and Intel no syscall of 32-bit code; CPUID reports what exists outside of long mode. */
-	add(FEATURE_SYSENTER, cpu.vendor == VENDOR_INTEL && cpu.has_sysenter);
+	add(FEATURE_SYSENTER, mode_has_sysenter(cpu.vendor) && cpu.has_sysenter);
 	add(FEATURE_SYSCALL32, cpu.vendor == VENDOR_AMD);
-	add(FEATURE_PCID, leaf1.ecx & LEAF1_ECX_PCID);
+	add(FEATURE_PCID, MODE_HAS_PCID && leaf1.ecx & LEAF1_ECX_PCID);
 	add(FEATURE_PGE, leaf1.edx & LEAF1_EDX_PGE);
 	add(FEATURE_INVPCID, leaf7.ebx & LEAF7_EBX_INVPCID);
 	/* CPUID answers a leaf beyond its last with that last one's. */
@@ -219,7 +220,7 @@ void cpu_find_features(void)
 	cr4 |= leaf1.edx & LEAF1_EDX_MCE ? CR4_MCE : 0;
 	cr4 |= cpu_has(FEATURE_XSAVE) ? CR4_OSXSAVE : 0;
 	/* Programs may set the bases of FS and GS themselves: this kernel uses neither. They know by AT_HWCAP2. */
-	if (leaf7.ebx & LEAF7_EBX_BASES) {
+	if (MODE_HAS_FSGSBASE && leaf7.ebx & LEAF7_EBX_BASES) {
 		cr4 |= CR4_FSGSBASE;
 		cpu.hwcap2 |= HWCAP2_FSGSBASE;
 	}
@@ -227,6 +228,13 @@ void cpu_find_features(void)
 	if (cpu_has(FEATURE_XSAVE))
 		enable_xsave();
 }
+
+/* In long mode, the last instruction's address has 64 bits. */
+#ifdef __x86_64__
+#define WIDE "64"
+#else
+#define WIDE ""
+#endif
 
 /* Whether all that XSAVE knows is saved, or x87 and SSE alone. */
 static int saves_all;
@@ -244,9 +252,9 @@ void fpu_reset(void)
 	*(uint32_t *)(empty_area + 24) = MXCSR_DEFAULT;
 	*(uint16_t *)empty_area = 0x37f;
 	if (saves_all)
-		__asm__ volatile("xrstor64 %0" : : "m"(empty_area), "a"(~0u), "d"(~0u) : "memory");
+		__asm__ volatile("xrstor" WIDE " %0" : : "m"(empty_area), "a"(~0u), "d"(~0u) : "memory");
 	else
-		__asm__ volatile("fxrstor64 %0" : : "m"(empty_area) : "memory");
+		__asm__ volatile("fxrstor" WIDE " %0" : : "m"(empty_area) : "memory");
 	/* AMD's fxrstor leaves the last instruction's address, data and opcode (APM vol. 5, FXRSTOR). */
 	__asm__ volatile("fninit");
 }
@@ -254,15 +262,15 @@ void fpu_reset(void)
 void fpu_save(uint8_t *to)
 {
 	if (saves_all)
-		__asm__ volatile("xsave64 (%0)" : : "r"(to), "a"(~0u), "d"(~0u) : "memory");
+		__asm__ volatile("xsave" WIDE " (%0)" : : "r"(to), "a"(~0u), "d"(~0u) : "memory");
 	else
-		__asm__ volatile("fxsave64 (%0)" : : "r"(to) : "memory");
+		__asm__ volatile("fxsave" WIDE " (%0)" : : "r"(to) : "memory");
 }
 
 void fpu_load(const uint8_t *from)
 {
 	if (saves_all)
-		__asm__ volatile("xrstor64 (%0)" : : "r"(from), "a"(~0u), "d"(~0u) : "memory");
+		__asm__ volatile("xrstor" WIDE " (%0)" : : "r"(from), "a"(~0u), "d"(~0u) : "memory");
 	else
-		__asm__ volatile("fxrstor64 (%0)" : : "r"(from) : "memory");
+		__asm__ volatile("fxrstor" WIDE " (%0)" : : "r"(from) : "memory");
 }

@@ -24,6 +24,7 @@
 #define DR6_STEP  0x4000 /* BS: TF was set */
 #define DR7_RESET 0x400	 /* no breakpoint is on */
 
+#define CR4_PSE	       0x10
 #define CR4_PAE	       0x20
 #define CR4_MCE	       0x40
 #define CR4_PGE	       0x80
@@ -112,6 +113,12 @@
 #define SELECTOR_LDT	      0x70
 #define SELECTOR_TLS	      0x83 /* and the two that follow */
 #define SELECTOR_CPU	      0x9b /* its limit is the CPU's number, which lsl reads in ring 3 */
+#ifdef __x86_64__
+#define SELECTOR_USER_CODE    SELECTOR_USER_CODE_64 /* of code as wide as the kernel's */
+#else
+#define SELECTOR_USER_CODE    SELECTOR_USER_CODE_32
+#define SELECTOR_DOUBLE_FAULT 0x48
+#endif
 #define GDT_ENTRIES	      20
 #define TLS_ENTRIES	      3
 

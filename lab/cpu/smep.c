@@ -11,7 +11,7 @@ int smep_refuses(void)
 {
 	const unsigned all = PROTECT_READ | PROTECT_WRITE | PROTECT_EXECUTE;
 
-	space_new(64, USER_END_64);
+	space_new(WORD_BITS, end_of_programs(WORD_BITS));
 	const int is_there = !space_add(SMEP_CODE, PAGE, all, (struct source){0}) &&
 			     !user_write(SMEP_CODE, code, sizeof(code));
 	const int is_refused = is_there && smep_call(SMEP_CODE);

@@ -27,3 +27,16 @@
 #define CALL_RSP 16
 #define CALL_SS	 24
 #define STUB_CS	 24 /* behind a stub of exception.S, which has pushed two words more */
+
+/* In struct thread. */
+#define THREAD_STACK	 0
+#define THREAD_CALL_WORK 8
+#define THREAD_WORK	 12
+
+/*
+ * Where the page with the returns for Zen 3 and 4 is mapped (returns.S): the first is aligned by 2 MiB, and the address of what is
+ * executed in the second differs from the first in bits 2, 8, 14 and 20 alone.
+ */
+#define UNTRAIN_PAGE	   0xffffffff90000000
+#define SAFE_RETURN_PAGE   0xffffffff90104000
+#define SAFE_RETURN_OFFSET 0x104

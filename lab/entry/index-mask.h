@@ -1,12 +1,12 @@
 /* As index-mask.inc, for C. */
 #pragma once
 
-#include <stdint.h>
+#include "word.h"
 
 /* All bits if the index is less, else 0. */
-static inline uint64_t index_mask(uint64_t index, uint64_t bound)
+static inline word index_mask(word index, word bound)
 {
-	uint64_t mask;
+	word mask;
 
 	__asm__("cmp %2, %1\n\tsbb %0, %0" : "=r"(mask) : "r"(index), "ri"(bound) : "cc");
 	return mask;

@@ -21,11 +21,6 @@
 #define STACK_ROOM	   4096
 #define STACK_STEP	   64
 
-/* In struct thread. */
-#define THREAD_RSP	 0
-#define THREAD_CALL_WORK 8
-#define THREAD_WORK	 12
-
 /* Flags of its call_work, and of its work (steps/work.S). */
 #define WORK_CALL_IN  0x1
 #define WORK_CALL_OUT 0x2
@@ -46,14 +41,6 @@
 #define PATH_SLOT 4096
 #define PATH_ROOM 1024
 #define PATH_STEP 16
-
-/*
- * Where the page with the returns for Zen 3 and 4 is mapped (returns.S): the first is aligned by 2 MiB, and the address of what is
- * executed in the second differs from the first in bits 2, 8, 14 and 20 alone.
- */
-#define UNTRAIN_PAGE	   0xffffffff90000000
-#define SAFE_RETURN_PAGE   0xffffffff90104000
-#define SAFE_RETURN_OFFSET 0x104
 
 /* Hooks; the contract is in path.inc. */
 #define HOOK_IN_EARLY  1

@@ -7,6 +7,12 @@
 #include "entry/layout.h"
 #include "entry/returns.h"
 
+#ifdef __x86_64__
+#define DROP_WORD lea 8(%rsp), %rsp
+#else
+#define DROP_WORD lea 4(%esp), %esp
+#endif
+
 	.text
 	.globl	return_thunk, untrain_returns
 /* returns=thunk */
@@ -57,7 +63,7 @@ untrain_zen4_here:
 	jmp	return_thunk_zen4_here + (SAFE_RETURN_PAGE - UNTRAIN_PAGE)
 	.org	SAFE_RETURN_OFFSET, 0xcc
 safe_return_here:
-	lea	8(%rsp), %rsp
+	DROP_WORD
 	ret
 	int3
 return_thunk_zen4_here:

@@ -29,7 +29,7 @@ static int is_zen_3_or_4(void)
 
 word returns_thunk(void)
 {
-	return target ? target : (uint64_t)return_thunk;
+	return target ? target : (word)return_thunk;
 }
 
 /* One byte, in this order among others: see write_site. */
@@ -59,9 +59,9 @@ static word wanted_thunk(void)
 {
 	switch (configured[SWITCH_RETURNS]) {
 	case RETURNS_THUNK:
-		return (uint64_t)return_thunk;
+		return (word)return_thunk;
 	case RETURNS_UNTRAIN:
-		return (uint64_t)(is_zen_3_or_4() ? return_thunk_zen4 : return_thunk_zen2);
+		return (word)(is_zen_3_or_4() ? return_thunk_zen4 : return_thunk_zen2);
 	default:
 		return 0;
 	}
@@ -76,8 +76,8 @@ void returns_configure(void)
 	target = wanted;
 	/* It has a jump's room, too, and nothing comes there before the paths are built for this value. */
 	if (configured[SWITCH_RETURNS] == RETURNS_UNTRAIN)
-		write_site((uint64_t)untrain_returns,
-			   (uint64_t)(is_zen_3_or_4() ? untrain_zen4 : untrain_zen2));
+		write_site((word)untrain_returns,
+			   (word)(is_zen_3_or_4() ? untrain_zen4 : untrain_zen2));
 	for (const word *site = return_sites_start; site < return_sites_end; site++)
 		write_site(*site, wanted);
 	/* Changed code may be executed only after a serializing instruction (SDM vol. 3, 9.1.3). */

@@ -29,13 +29,27 @@
 #else
 #define RETURN_SITE ".long"
 #endif
-/* The word of gcc, and that of clang. */
-__asm__(".irp word, ret, retq\n"
-	".macro \\word\n"
+/*
+ * The words of gcc and of clang, and the one that the macro uses for a return that drops words of the stack. In 32-bit code a function has
+ * one that returns a structure; it stays what it is, for no entry comes by it.
+ */
+#ifdef __clang__
+#define RETURN_WORDS "retl, retq"
+#define RETURN_PLAIN "ret"
+#else
+#define RETURN_WORDS "ret"
+#define RETURN_PLAIN "retl"
+#endif
+__asm__(".irp word, " RETURN_WORDS "\n"
+	".macro \\word drops\n"
+	"	.ifnb	\\drops\n"
+	"	" RETURN_PLAIN "	\\drops\n"
+	"	.else\n"
 	"777:	.byte	0xc3, 0xcc, 0xcc, 0xcc, 0xcc\n"
 	"	.pushsection .return_sites, \"a\"\n"
 	"	" RETURN_SITE "	777b\n"
 	"	.popsection\n"
+	"	.endif\n"
 	".endm\n"
 	".endr");
 #endif

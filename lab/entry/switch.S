@@ -24,8 +24,8 @@ thread_switch:
 	push	%r14
 	push	%r15
 	pushf
-	mov	%rsp, THREAD_RSP(%rdi)
-	mov	THREAD_RSP(%rsi), %rsp
+	mov	%rsp, THREAD_STACK(%rdi)
+	mov	THREAD_STACK(%rsi), %rsp
 	mov	$SELECTOR_KERNEL_DATA, %eax
 	mov	%eax, %ss
 	popf

@@ -17,8 +17,7 @@ _Static_assert(INDEX_MASK_OFF + 1 == INDEX_MASK_ON, "small");
 /* A name that is below MOST_NAMES. Whether it is masked is no branch either, which could be mispredicted as well. */
 static struct entry *small(struct name_space *names, uint32_t name)
 {
-	const uint64_t is_plain =
-	    (uint64_t)configured[SWITCH_INDEX_MASK] - INDEX_MASK_ON; /* all bits, or 0 */
+	const word is_plain = (word)configured[SWITCH_INDEX_MASK] - INDEX_MASK_ON; /* all bits, or 0 */
 
 	return &names->entries[name & (index_mask(name, MOST_NAMES) | is_plain)];
 }

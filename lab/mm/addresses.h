@@ -6,6 +6,15 @@
 #define DIRECT_MAP  0xffff888000000000ul /* memory, and only that of tables_init */
 #define DEVICE_MAP  0xffffc00000000000ul /* devices' registers, screens */
 
+/* What an address space has beside its top page tables. */
+#define TOPS_BESIDE
+
 /* Ends of programs' addresses. The last page stays free, so that no instruction ends at the end of the lower half. */
-#define USER_END_64 0x7ffffffff000ul
+#define USER_END    0x7ffffffff000ul
 #define USER_END_32 0xffffe000ul
+
+/*
+ * Physical memory above is not used, whatever a map says: up to 4 GiB there are the APICs and the firmware's ROM, and nothing
+ * here needs more.
+ */
+#define MEMORY_LIMIT 0xfec00000ul

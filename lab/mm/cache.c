@@ -47,7 +47,7 @@ void cache_forget(void)
  */
 static word place_of(const struct source *source, word at)
 {
-	const uint64_t block = ((uint64_t)source->bytes - source->offset + at - (uint64_t)first) / BLOCK;
+	const uint64_t block = ((word)source->bytes - source->offset + at - (word)first) / BLOCK;
 
 	return (block / BEGINNINGS + block % BEGINNINGS * (CACHE_PLACES / BEGINNINGS)) % CACHE_PLACES;
 }

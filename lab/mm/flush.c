@@ -98,7 +98,7 @@ static void flush_by_pge(void)
 
 void flush_page(uint64_t address)
 {
-	const int is_kernels = address >= USER_END_64;
+	const int is_kernels = address >= USER_END;
 
 	if (configured[SWITCH_FLUSH_BY] == FLUSH_BY_INVLPG)
 		invlpg(address);
@@ -175,8 +175,8 @@ void tables_enter(void)
 	const int is_new = has_pair() && pcid_take(&space->pcid);
 
 	TLB_NOTE(TLB_SETTLED, 0, 0); /* paths wrote the old values until here */
-	kernel_cr3 = kernel_to_physical((word)space->tops[0]) | kernels_identifier() | keep;
-	user_cr3 = kernel_to_physical((word)space->tops[1]) | programs_identifier() | keep;
+	kernel_cr3 = kernel_to_physical((word)space->tops->kernels) | kernels_identifier() | keep;
+	user_cr3 = kernel_to_physical((word)space->tops->programs) | programs_identifier() | keep;
 	user_pcid = programs_identifier();
 	if (is_new)
 		enter_anew();

@@ -17,6 +17,12 @@ static inline word align_up(word value, word to)
 	return (value + to - 1) & ~(to - 1);
 }
 
+/* Programs' addresses of so many bits end here. */
+static inline word end_of_programs(int bits)
+{
+	return bits == WORD_BITS ? USER_END : USER_END_32;
+}
+
 static inline word kernel_to_physical(word address)
 {
 	return address - KERNEL_BASE;
@@ -106,7 +112,7 @@ int tables_find(word address, word *physical, unsigned *rights);
 word tables_next(word address, word end);
 void tables_configure(void); /* CR4, global pages and identifiers, by the switches as they are now */
 /* The kernel's half in programs' tables under isolation: pages that are mapped, and those of them that should not be. */
-void tables_check_isolation(word *pages, word *foreign);
+void tables_check_isolation(uint64_t *pages, uint64_t *foreign);
 /* Tries whether reading the kernel's memory with those tables is a page fault; 0 without isolation. */
 int tables_are_blind(void);
 
@@ -157,10 +163,14 @@ struct area {
 	const uint8_t *pages; /* of the kernel, mapped directly; null if the pages are the program's own */
 };
 
+/* Top page tables: the kernel's; in the next page programs', under isolation. */
+struct tops {
+	uint64_t kernels[PAGE / sizeof(uint64_t)], programs[PAGE / sizeof(uint64_t)];
+	TOPS_BESIDE
+} __attribute__((aligned(2 * 4096)));
+
 struct address_space {
-	word (
-	    *tops)[PAGE /
-		   sizeof(uint64_t)]; /* two: the kernel's; in the next page programs', under isolation */
+	struct tops *tops;
 	struct pcid pcid;
 	int is_used;
 	int is_copy;		     /* its pages are those of another, which outlives it */

@@ -8,7 +8,7 @@
 
 #define LEAF1_EDX_PAT (1u << 16)
 #define MSR_PAT	      0x277
-#define PAT_AT_RESET  0x0007040600070406ul
+#define PAT_AT_RESET  0x0007040600070406ull
 
 static uint64_t firmwares = PAT_AT_RESET;
 
@@ -18,15 +18,15 @@ static uint64_t firmwares = PAT_AT_RESET;
  */
 static void write_pat(uint64_t value)
 {
-	const uint64_t cr4 = read_cr4();
-	uint64_t cr0, cr3;
+	const word cr4 = read_cr4();
+	word cr0, cr3;
 
 	if (cr4 & CR4_PGE) /* a change of this bit flushes global translations, which a write of CR3 leaves */
-		write_cr4(cr4 & ~(uint64_t)CR4_PGE);
+		write_cr4(cr4 & ~(word)CR4_PGE);
 	__asm__ volatile("mov %%cr0, %0; mov %%cr3, %1" : "=r"(cr0), "=r"(cr3));
 	__asm__ volatile("mov %0, %%cr0; wbinvd; mov %1, %%cr3"
 			 :
-			 : "r"((cr0 | CR0_CD) & ~(uint64_t)CR0_NW), "r"(cr3)
+			 : "r"((cr0 | CR0_CD) & ~(word)CR0_NW), "r"(cr3)
 			 : "memory");
 	wrmsr(MSR_PAT, value);
 	__asm__ volatile("wbinvd; mov %1, %%cr3; mov %0, %%cr0" : : "r"(cr0), "r"(cr3) : "memory");

@@ -61,7 +61,7 @@ static void set_up(struct address_space *made, int bits, word map_top)
 	made->is_copy = 0;
 	made->other = 0;
 	made->bits = bits;
-	made->end = bits == 64 ? USER_END_64 : USER_END_32;
+	made->end = end_of_programs(bits);
 	made->map_top = map_top;
 	made->break_start = made->break_now = made->minor_faults = 0;
 	made->read_implies_execute = 0;

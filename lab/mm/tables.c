@@ -37,13 +37,13 @@ extern const uint8_t returns_page[]; /* entry/returns.S */
 extern const uint8_t trampoline_start[], trampoline_end[], cpu_area_start[], cpu_area_end[];
 
 /* Of the kernel's own address space, and of programs'. */
-static uint64_t tops[1 + MOST_THREADS][2][ENTRIES] __attribute__((aligned(2 * 4096)));
-struct address_space kernel_space = {.tops = tops[0]};
+static struct tops tops[1 + MOST_THREADS];
+struct address_space kernel_space = {.tops = &tops[0]};
 static unsigned tops_used = 1;
 
 /* Of the current address space. */
-#define KERNEL_TOP  space->tops[0]
-#define PROGRAM_TOP space->tops[1]
+#define KERNEL_TOP  space->tops->kernels
+#define PROGRAM_TOP space->tops->programs
 
 /* The first tables lie in the kernel's own memory, because no other is mapped while they are made. */
 #define EARLY_PAGES 33
@@ -182,10 +182,10 @@ void tables_new_space(struct address_space *made)
 	const uint64_t half = FIRST_OF_KERNEL * sizeof(uint64_t);
 
 	if (!made->tops)
-		made->tops = tops[tops_used++];
+		made->tops = &tops[tops_used++];
 	for (unsigned i = 0; i < 2; i++) {
-		uint64_t *const top = made->tops[i];
-		const uint64_t *const kernel = kernel_space.tops[i];
+		uint64_t *const top = i ? made->tops->programs : made->tops->kernels;
+		const uint64_t *const kernel = i ? kernel_space.tops->programs : kernel_space.tops->kernels;
 
 		__builtin_memset(top, 0, half);
 		TLB_NOTE(TLB_CLEAR, (uint64_t)top, half);
@@ -212,7 +212,7 @@ static void give_back(const uint64_t *table, unsigned entries, unsigned level, i
 
 void tables_end_space(struct address_space *ended)
 {
-	give_back(ended->tops[0], FIRST_OF_KERNEL, 3, !ended->is_copy);
+	give_back(ended->tops->kernels, FIRST_OF_KERNEL, 3, !ended->is_copy);
 }
 
 /*
@@ -256,11 +256,11 @@ static int copy_tables(uint64_t *from, uint64_t *to, uint64_t address, unsigned 
 
 int tables_copy(struct address_space *to)
 {
-	const int is_whole = copy_tables(KERNEL_TOP, to->tops[0], 0, 3);
+	const int is_whole = copy_tables(KERNEL_TOP, to->tops->kernels, 0, 3);
 
 	for (unsigned i = 0; i < FIRST_OF_KERNEL; i++)
-		if (to->tops[0][i])
-			set_entry(&to->tops[1][i], to->tops[0][i]);
+		if (to->tops->kernels[i])
+			set_entry(&to->tops->programs[i], to->tops->kernels[i]);
 	return is_whole ? 0 : -ENOMEM;
 }
 
@@ -372,8 +372,8 @@ static void mark_globals(void)
 	if (configured[SWITCH_GLOBAL] == GLOBAL_OFF || marked == wanted)
 		return;
 	marked = wanted;
-	mark_pages(kernel_space.tops[0], 3, KERNEL_HALF);
-	mark_pages(kernel_space.tops[1], 3, KERNEL_HALF);
+	mark_pages(kernel_space.tops->kernels, 3, KERNEL_HALF);
+	mark_pages(kernel_space.tops->programs, 3, KERNEL_HALF);
 }
 
 /* No bit that the processor lacks: paths_configure has asked for the features of these switches. */

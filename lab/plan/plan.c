@@ -242,8 +242,7 @@ static int do_check(struct line *line)
 	return 1;
 }
 
-static void report_step(const char *name, uint64_t place, uint64_t address, const uint8_t *code,
-			uint64_t bytes)
+static void report_step(const char *name, word place, word address, const uint8_t *code, word bytes)
 {
 	uint64_t head[3] = {place, address, bytes};
 	static uint8_t payload[sizeof(head) + PATH_SLOT + STEP_NAME];

@@ -2,6 +2,8 @@
 #include "cpu/cpu.h"
 #include "serial/serial.h"
 
+#include <stddef.h>
+
 #define PORT	     0x3f8
 #define DATA	     (PORT + 0)
 #define INTERRUPTS   (PORT + 1)
@@ -46,7 +48,7 @@ void uart_write(const void *bytes, uint64_t count)
 	const uint8_t *at = bytes;
 
 	while (is_there && count) {
-		uint64_t chunk = count < FIFO_BYTES ? count : FIFO_BYTES;
+		size_t chunk = count < FIFO_BYTES ? (size_t)count : FIFO_BYTES;
 
 		while (!(in8(STATUS) & STATUS_EMPTY))
 			;

@@ -72,10 +72,13 @@ void clock_init(uint64_t seconds, uint64_t hertz)
 	clock_update();
 }
 
-/* TSC ticks as nanoseconds; a program may run for days. */
+/* TSC ticks as nanoseconds; a program may run for days, so the product may have more than 64 bits. */
 static uint64_t nanoseconds_of(uint64_t ticks)
 {
-	return (uint64_t)((unsigned __int128)ticks * time_memory.page.clocks[CLOCK_RAW].multiplier >> SHIFT);
+	const uint64_t multiplier = time_memory.page.clocks[CLOCK_RAW].multiplier;
+	const uint64_t low = (uint32_t)ticks * multiplier, high = (ticks >> 32) * multiplier;
+
+	return (high << (32 - SHIFT)) + (low >> SHIFT);
 }
 
 void clock_set_resolution(uint64_t ticks)

@@ -143,8 +143,11 @@ long elf_load(struct text file, struct loaded *out)
 		log_line("not a whole ELF program for x86-64 or i386");
 		return -ENOEXEC;
 	}
-	const uint64_t end = header.bits == 64 ? USER_END_64 : USER_END_32;
-	space_new(header.bits, end - STACK_ROOM - (random_next() % BASE_RANDOM_PAGES) * PAGE);
+	if (header.bits > WORD_BITS) {
+		log_line("a 64-bit program: this kernel runs 32-bit ones alone");
+		return -ENOEXEC;
+	}
+	space_new(header.bits, end_of_programs(header.bits) - STACK_ROOM - (random_next() % BASE_RANDOM_PAGES) * PAGE);
 	*out = (struct loaded){
 	    .bits = header.bits,
 	    .base = base_of(&header),

@@ -197,16 +197,17 @@ struct frame program_run_code(const uint8_t *code, uint64_t bytes, int serve)
 {
 	const struct frame frame = {
 	    .ip = PROGRAM_CODE,
-	    .cs = SELECTOR_USER_CODE_64,
+	    .cs = SELECTOR_USER_CODE,
 	    .flags = RFLAGS_PROGRAM,
+	    FRAME_SEGMENTS
 	    .sp = PROGRAM_CODE,
 	    .ss = SELECTOR_USER_DATA,
 	};
 
-	space_new(64, USER_END_64);
+	space_new(WORD_BITS, end_of_programs(WORD_BITS));
 	if (space_add(PROGRAM_CODE, bytes, PROTECT_READ | PROTECT_EXECUTE, (struct source){code, bytes, 0}))
 		panic("no memory for the first program");
-	struct thread *const thread = thread_new(&frame, 64, serve, 0);
+	struct thread *const thread = thread_new(&frame, WORD_BITS, serve, 0);
 	calls_reset_thread(thread, "");
 	calls_reset((struct text){0, 0});
 	watching = 1;

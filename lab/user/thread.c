@@ -3,10 +3,11 @@
 #include "entry/entry.h"
 #include "entry/layout.h"
 #include "entry/steps/steps.h"
+#include "entry/switch.h"
 #include "mach/start.h"
 #include "user/user.h"
 
-_Static_assert(offsetof(struct thread, rsp) == THREAD_RSP, "thread_switch");
+_Static_assert(offsetof(struct thread, stack) == THREAD_STACK, "thread_switch");
 
 static struct thread kernel_thread = {.space = &kernel_space};
 struct thread *current = &kernel_thread;
@@ -14,14 +15,6 @@ static struct thread threads[MOST_THREADS];
 static unsigned made;
 
 void thread_switch(struct thread *from, struct thread *to);
-extern const uint8_t thread_begin[];
-
-/* What thread_switch pops. */
-struct switch_frame {
-	uint64_t rflags, r15, r14, r13, r12, rbp, rbx, rip;
-};
-
-#define RFLAGS_ONE 2 /* a bit that is always set */
 
 /* What the distances of stacks from their ends are drawn from; 0: none. */
 static uint64_t layout;
@@ -71,19 +64,13 @@ struct thread *thread_new(const struct frame *start, int bits, int serves, word 
 		return 0;
 	const unsigned index = thread_number(thread);
 	const word kernel_stack_top = top_of_stack(&kernel_stacks[index] + 1, 2 * index);
-	struct switch_frame *frame = (struct switch_frame *)kernel_stack_top - 1;
-	*frame = (struct switch_frame){
-	    .rflags = RFLAGS_ONE,
-	    .rbx = (word)&thread->start,
-	    .rip = (word)thread_begin,
-	};
 	__builtin_memset(thread, 0, offsetof(struct thread, registers));
-	thread->rsp = (word)frame;
+	thread->stack = switch_prepare(kernel_stack_top, &thread->start);
 	thread->kernel_stack = kernel_stack_top;
 	thread->entry_stack = top_of_stack(&entry_stacks[index] + 1, 2 * index + 1);
 	thread->space = space;
 	thread->landing_pad = landing_pad;
-	thread->ds = thread->es = SELECTOR_USER_DATA;
+	segments_begin(&thread->segments);
 	thread->start = *start;
 	thread->bits = bits;
 	thread->serves = serves;
@@ -121,40 +108,13 @@ struct thread *thread_next(void)
 	return 0;
 }
 
-/* A base cannot be told from its selector: 64-bit programs set it apart. */
-static void save_segments(struct thread *thread)
-{
-	__asm__ volatile("mov %%ds, %0; mov %%es, %1; mov %%fs, %2; mov %%gs, %3"
-			 : "=m"(thread->ds), "=m"(thread->es), "=m"(thread->fs), "=m"(thread->gs));
-	thread->fs_base = rdmsr(MSR_FS_BASE);
-	thread->gs_base = gs_base();
-	for (unsigned i = 0; i < TLS_ENTRIES; i++)
-		thread->tls[i] = tables_tls(i);
-}
-
-/*
- * Each selector was in use with these descriptors (set_thread_area loads a segment anew when it changes its descriptor), so none of
- * them faults. Loading FS and GS changes their bases, which therefore come last. The LDT is the same for all.
- */
-static void load_segments(const struct thread *thread)
-{
-	for (unsigned i = 0; i < TLS_ENTRIES; i++)
-		tables_set_tls(i, thread->tls[i]);
-	__asm__ volatile("mov %0, %%ds; mov %1, %%es; mov %2, %%fs; mov %3, %%gs"
-			 :
-			 : "m"(thread->ds), "m"(thread->es), "m"(thread->fs), "m"(thread->gs)
-			 : "memory");
-	wrmsr(MSR_FS_BASE, thread->fs_base);
-	gs_begin(thread->gs_base);
-}
-
 static void save(struct thread *thread)
 {
 	thread->program_rsp = program_rsp;
 	thread->gate_frame = gate_frame;
 	thread->landing_pad = landing_pad;
 	timers_save(&thread->timers);
-	save_segments(thread);
+	segments_save(&thread->segments);
 	thread->shadow_stack = thread->shadow_stack ? shadow_stack_pointer() : 0;
 	fpu_save(thread->registers);
 }
@@ -166,7 +126,7 @@ static void load(const struct thread *thread)
 	landing_pad = thread->landing_pad;
 	hardware_point_to_stacks(thread->kernel_stack, thread->entry_stack);
 	hardware_point_for(thread->bits, thread->serves);
-	load_segments(thread);
+	segments_load(&thread->segments);
 	shadow_stack_enter(thread->shadow_stack);
 	timers_load(&thread->timers);
 	fpu_load(thread->registers);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "cpu/cpu.h"
+#include "cpu/segments.h"
 #include "mach/thread.h"
 #include "mm/mm.h"
 #include "user/calls.h"
@@ -14,15 +15,14 @@
 #include <stdint.h>
 
 struct thread {
-	word rsp;			    /* of the kernel's stack; THREAD_RSP of entry/layout.h */
+	word stack;			    /* its pointer in the kernel; THREAD_STACK of entry/layout.h */
 	uint32_t call_work, work;	    /* WORK_* of entry/layout.h: looked at with the switch `work` */
 	word kernel_stack, entry_stack; /* their tops */
 	struct address_space *space;
 	word program_rsp, gate_frame, landing_pad; /* as the paths know them (entry/stacks.S) */
-	uint64_t fs_base, gs_base, tls[TLS_ENTRIES];
+	struct segments segments;
 	uint64_t shadow_stack; /* its pointer, while another runs; 0: it has none */
 	uint64_t shadow_top;
-	uint16_t ds, es, fs, gs;
 	struct frame start; /* its registers when it begins */
 	int bits, serves;
 	int is_alive;	 /* it has not ended */

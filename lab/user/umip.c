@@ -3,6 +3,7 @@
  * them itself, with numbers that tell nothing of the kernel (arch/x86/kernel/umip.c), and so does this kernel.
  */
 #include "cpu/cpu.h"
+#include "cpu/segments.h"
 #include "entry/entry.h"
 #include "entry/steps/steps.h"
 #include "mm/mm.h"
@@ -49,15 +50,11 @@ static int64_t next_signed(struct code *code, unsigned bytes)
 }
 
 /* By its number in an instruction. */
-static uint64_t *register_of(struct frame *frame, unsigned number)
+static word *register_of(struct frame *frame, unsigned number)
 {
-	uint64_t *const registers[] = {
-	    &frame->ax, &frame->cx, &frame->dx, &frame->bx, &frame->sp, &frame->bp,
-	    &frame->si, &frame->di, &frame->r8,  &frame->r9,	&frame->r10, &frame->r11,
-	    &frame->r12, &frame->r13, &frame->r14, &frame->r15,
-	};
+	word *const registers[] = {FRAME_REGISTERS(frame)};
 
-	return registers[number & 15];
+	return registers[number % (sizeof(registers) / sizeof(registers[0]))];
 }
 
 /* The first byte that is no prefix. */
@@ -130,14 +127,14 @@ static uint64_t address_of(struct code *code, struct frame *frame, uint8_t modrm
 		address = (uint32_t)address;
 	/* The processor has the base of the segment there, whichever way it was loaded; that of GS may be swapped. */
 	if (code->segment == BY_FS)
-		address += rdmsr(MSR_FS_BASE);
+		address += fs_base();
 	else if (code->segment == BY_GS)
 		address += gs_base();
 	return code->is_64 ? address : (uint32_t)address;
 }
 
 /* A register gets as many bytes as the operand has, and keeps the others. */
-static void put_register(const struct code *code, uint64_t *to, uint32_t value)
+static void put_register(const struct code *code, word *to, uint32_t value)
 {
 	const unsigned bytes = code->rex & REX_W ? 8 : code->is_short_operand ? 2 : 4;
 	const uint64_t wide = value;

@@ -1,4 +1,5 @@
 /* The variants of __kernel_vsyscall, for the kernel to copy into linux-gate.so.1: data to the kernel, 32-bit code. */
+#define GATEWAY_IS_DATA
 #include "vdso/gateway.inc"
 
 	.section .rodata

@@ -10,11 +10,11 @@ ATTACH IN_KERNEL, 64
 STEP "branch history: clear it", SWITCH_BHB, IS(BHB_LOOP), ENTERED_BY, NOT(BY_EXCEPTION)
 	EXECUTES 5+4+5*19+6+4	# the step; before the loop, its turns, its returns, and behind it
 	EXECUTES_MORE 7, SWITCH_RETURNS, NOT(RETURNS_PLAIN)
-	push	%rax
-	push	%rcx
+	push	%AX
+	push	%CX
 	CALL_C	clear_branch_history
-	pop	%rcx
-	pop	%rax
+	pop	%CX
+	pop	%AX
 END_ATTACH
 
 /*
@@ -27,8 +27,8 @@ END_ATTACH
 	.globl	clear_branch_history
 	.type	clear_branch_history, @function
 clear_branch_history:
-	push	%rbp
-	mov	%rsp, %rbp
+	push	%BP
+	mov	%SP, %BP
 	mov	$5, %ecx
 	call	1f
 	jmp	5f
@@ -45,7 +45,7 @@ clear_branch_history:
 	jnz	1b
 	RETURN
 5:	lfence
-	pop	%rbp
+	pop	%BP
 	RETURN
 	.size	clear_branch_history, . - clear_branch_history
 

@@ -12,9 +12,9 @@ END_ATTACH
 
 ATTACH OUT_SAVED, 05
 STEP "canary: is it still there", SWITCH_CANARY, IS(CANARY_ON), NUMBERS, NOT(NUMBERS_NONE)
-	pop	%rcx
-	pop	%rdx
-	cmp	canary, %rcx
+	pop	%CX
+	pop	%DX
+	cmp	canary, %CX
 	BRANCH	JNE, canary_is_gone	# _Noreturn void canary_is_gone(void)
 END_ATTACH
 

@@ -9,17 +9,17 @@
 ATTACH IN_KERNEL, 50
 STEP "CR3: write it again", SWITCH_CR3_WRITES, NOT(0)
 	EXECUTES 6, 3, SWITCH_CR3_WRITES
-	push	%rax
-	push	%rcx
-	mov	kernel_cr3, %rax
+	push	%AX
+	push	%CX
+	mov	kernel_cr3, %AX
 	mov	$PARAMETER_VALUE, %ecx
 	PARAMETER SWITCH_CR3_WRITES
-	TLB_NOTE_CR3 kernel_cr3, %rax
-1:	mov	%rax, %cr3
+	TLB_NOTE_CR3 kernel_cr3, %AX
+1:	mov	%AX, %cr3
 	dec	%ecx
 	jnz	1b
-	pop	%rcx
-	pop	%rax
+	pop	%CX
+	pop	%AX
 END_ATTACH
 
 	.section .note.GNU-stack, "", @progbits

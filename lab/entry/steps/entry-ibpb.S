@@ -14,13 +14,13 @@
 
 ATTACH IN_KERNEL, 61
 STEP "IBPB on entry", SWITCH_ENTRY_IBPB, IS(ENTRY_IBPB_ON), ENTERED_BY, NOT(BY_EXCEPTION)
-	push	%rax
-	push	%rcx
-	push	%rdx
+	push	%AX
+	push	%CX
+	push	%DX
 	IBPB
-	pop	%rdx
-	pop	%rcx
-	pop	%rax
+	pop	%DX
+	pop	%CX
+	pop	%AX
 STEP "IBPB on entry", SWITCH_ENTRY_IBPB, IS(ENTRY_IBPB_ON), ENTERED_BY, IS(BY_EXCEPTION)
 	IBPB
 END_ATTACH

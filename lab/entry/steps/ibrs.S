@@ -23,35 +23,35 @@ registers_kept:
 
 ATTACH IN_KERNEL, 60
 STEP "IBRS: on", SWITCH_IBRS, IS(IBRS_ON), ENTERED_BY, NOT(BY_EXCEPTION)
-	push	%rax
-	push	%rcx
-	push	%rdx
+	push	%AX
+	push	%CX
+	push	%DX
 	IBRS_ENTER
-	pop	%rdx
-	pop	%rcx
-	pop	%rax
+	pop	%DX
+	pop	%CX
+	pop	%AX
 STEP "IBRS: on, and what it was is kept", SWITCH_IBRS, IS(IBRS_ON), ENTERED_BY, IS(BY_EXCEPTION)
-	IBRS_ENTER %r15
+	IBRS_ENTER %KEPT
 END_ATTACH
 
 ATTACH OUT_SAVED, 60
 STEP "IBRS: as it was, or off for a program", SWITCH_IBRS, IS(IBRS_ON), ENTERED_BY, IS(BY_EXCEPTION)
-	testb	$3, FRAME_CS(%rsp)
+	testb	$3, FRAME_CS(%SP)
 	jz	1f
-	mov	spec_ctrl, %r15
-	and	$~SPEC_CTRL_IBRS, %r15
-1:	IBRS_EXIT %r15
+	mov	spec_ctrl, %KEPT
+	and	$~SPEC_CTRL_IBRS, %KEPT
+1:	IBRS_EXIT %KEPT
 END_ATTACH
 
 ATTACH OUT_LATE, 60
 STEP "IBRS: off", SWITCH_IBRS, IS(IBRS_ON), ENTERED_BY, NOT(BY_EXCEPTION)
-	mov	%rax, registers_kept
-	mov	%rcx, registers_kept + 8
-	mov	%rdx, registers_kept + 16
+	mov	%AX, AT(registers_kept)
+	mov	%CX, AT(registers_kept + WORD_BYTES)
+	mov	%DX, AT(registers_kept + 2*WORD_BYTES)
 	IBRS_EXIT
-	mov	registers_kept, %rax
-	mov	registers_kept + 8, %rcx
-	mov	registers_kept + 16, %rdx
+	mov	AT(registers_kept), %AX
+	mov	AT(registers_kept + WORD_BYTES), %CX
+	mov	AT(registers_kept + 2*WORD_BYTES), %DX
 END_ATTACH
 
 	.section .note.GNU-stack, "", @progbits

@@ -4,10 +4,10 @@
 ATTACH IN_EARLY, 10
 STEP "observe the flags", SWITCH_OBSERVE, IS(OBSERVE_ON), ENTERED_BY, IS(BY_INTERRUPT)|IS(BY_CALL_GATE)
 	pushf
-	push	%rax
-	mov	8(%rsp), %rax
-	or	%rax, observed_flags
-	pop	%rax
+	push	%AX
+	mov	WORD_BYTES(%SP), %AX
+	or	%AX, AT(observed_flags)
+	pop	%AX
 	popf
 END_ATTACH
 

@@ -13,7 +13,7 @@ STEP "fill the return stack buffer", SWITCH_RSB, NOT(0)
 	int3
 2:	call	3f
 	int3
-3:	add	$16, %rsp
+3:	add	$2*WORD_BYTES, %SP
 	sub	$2, %ecx
 	ja	1b
 	lfence				# the loop's last branch may be predicted wrong

@@ -1,0 +1,18 @@
+/* What is of use in long mode of what a processor has. */
+#pragma once
+
+#include "cpu/registers.h"
+#include "lab.h"
+
+/* What the registers hold as long as the kernel runs. */
+#define MODE_EFER (EFER_SCE | EFER_LME | EFER_LMA)
+#define MODE_CR4  CR4_PAE
+
+#define MODE_HAS_PCID	  1
+#define MODE_HAS_FSGSBASE 1 /* wrfsbase and its like are instructions of 64-bit code */
+
+/* AMD's processors have no sysenter in long mode, and Intel's no syscall of 32-bit code; CPUID reports what exists outside of it. */
+static inline int mode_has_sysenter(unsigned vendor)
+{
+	return vendor == VENDOR_INTEL;
+}

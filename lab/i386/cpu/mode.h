@@ -1,0 +1,18 @@
+/* What is of use in protected mode of what a processor has. */
+#pragma once
+
+#include "cpu/registers.h"
+#include "lab.h"
+
+/* What the registers hold as long as the kernel runs. CR4.PAE is a switch's (mm/tables.c); large pages are the kernel's. */
+#define MODE_EFER 0
+#define MODE_CR4  CR4_PSE
+
+#define MODE_HAS_PCID	  0 /* of long mode alone (SDM vol. 3, 4.10.1) */
+#define MODE_HAS_FSGSBASE 0
+
+/* Both vendors' processors have it outside of long mode. */
+static inline int mode_has_sysenter(unsigned vendor)
+{
+	return vendor != VENDOR_OTHER;
+}

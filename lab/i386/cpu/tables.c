@@ -1,0 +1,193 @@
+/* The descriptor tables of protected mode. They lie in the CPU area, which programs' page tables map, too (mm/tables.c). */
+#include "cpu/cpu.h"
+#include "entry/entry.h"
+#include "serial/serial.h"
+
+#define CPU_AREA __attribute__((section(".cpu_area"), aligned(16)))
+
+/* SDM vol. 3, 8.2.1: the 32-bit task state segment. */
+struct tss {
+	uint32_t link;
+	struct {
+		uint32_t esp, ss;
+	} rings[3];
+	uint32_t cr3, eip, eflags, eax, ecx, edx, ebx, esp, ebp, esi, edi;
+	uint32_t es, cs, ss, ds, fs, gs, ldt;
+	uint16_t debug, io_map;
+};
+_Static_assert(sizeof(struct tss) == 104, "as the processor has it");
+
+#define TYPE_LDT	    0x2
+#define TYPE_TASK_GATE	    0x5
+#define TYPE_TSS	    0x9
+#define TYPE_CALL_GATE	    0xc
+#define TYPE_INTERRUPT_GATE 0xe
+#define TYPE_TRAP_GATE	    0xf
+#define PRESENT		    0x80
+#define USER		    0x60 /* DPL 3 */
+
+/* Descriptors: SDM vol. 3, 3.4.5. Present, of type code or data, accessed, flat. */
+#define KERNEL_CODE 0x00cf9b000000ffff
+#define KERNEL_DATA 0x00cf93000000ffff
+#define USER_CODE   0x00cffb000000ffff
+#define USER_DATA   0x00cff3000000ffff
+#define CPU_NUMBER  0x0040f10000000000 /* data, its limit 0: the number */
+
+/* What sysenter and sysexit compute (registers.h). */
+_Static_assert(SELECTOR_KERNEL_CODE + 8 == SELECTOR_KERNEL_DATA, "sysenter");
+_Static_assert(SELECTOR_KERNEL_CODE + 16 == (SELECTOR_USER_CODE_32 & ~3), "sysexit");
+_Static_assert(SELECTOR_KERNEL_CODE + 24 == (SELECTOR_USER_DATA & ~3), "sysexit");
+
+uint64_t gdt[GDT_ENTRIES] CPU_AREA;
+static uint64_t idt[256] CPU_AREA;
+static uint64_t ldt[1] CPU_AREA;
+static struct tss tss CPU_AREA, double_fault_tss CPU_AREA;
+
+extern const uint8_t double_fault_stack_top[];
+
+/* SDM vol. 3, 6.11, 5.8.3: an interrupt, trap or call gate. */
+static uint64_t gate(word target, unsigned type, unsigned privilege)
+{
+	return (target & 0xffff) | (uint64_t)SELECTOR_KERNEL_CODE << 16 |
+	       (uint64_t)(PRESENT | privilege | type) << 40 | (uint64_t)(target >> 16) << 48;
+}
+
+static uint64_t system_descriptor(const void *base, unsigned limit, unsigned type)
+{
+	const uint64_t address = (word)base;
+
+	return (limit & 0xffff) | (address & 0xffffff) << 16 | (uint64_t)(PRESENT | type) << 40 |
+	       (address >> 24 & 0xff) << 56;
+}
+
+/* Whether programs may use VECTOR_SOFTWARE with int, too. */
+static int is_software_open;
+
+/* The two vectors that programs may always use with int; only the processor raises the others. */
+static unsigned privilege_of(unsigned vector)
+{
+	if (vector == VECTOR_SOFTWARE)
+		return is_software_open ? USER : 0;
+	return vector == VECTOR_BREAKPOINT || vector == VECTOR_INT80 ? USER : 0;
+}
+
+static word stub_of(unsigned vector)
+{
+	if (configured[SWITCH_IBT] == IBT_ON)
+		return (word)landing_stubs + vector * LANDING_STUB_SIZE;
+	return (word)exception_stubs + vector * EXCEPTION_STUB_SIZE;
+}
+
+/*
+ * A double fault comes where an exception could not be delivered, above all because there is no stack any more: a task gate brings
+ * one, whatever the kernel's is.
+ */
+void gate_to_stub(unsigned vector)
+{
+	if (vector == VECTOR_DOUBLE)
+		idt[vector] = (uint64_t)SELECTOR_DOUBLE_FAULT << 16 | (uint64_t)(PRESENT | TYPE_TASK_GATE) << 40;
+	else
+		idt[vector] = gate(stub_of(vector), TYPE_INTERRUPT_GATE, privilege_of(vector));
+}
+
+void gate_opens(int to_programs)
+{
+	is_software_open = to_programs;
+	gate_to_stub(VECTOR_SOFTWARE);
+}
+
+/* Both stubs differ in the lower 16 bits alone: an NMI that comes meanwhile finds a gate to one of them. */
+void gates_land(void)
+{
+	for (unsigned vector = 0; vector < sizeof(idt) / sizeof(idt[0]); vector++) {
+		const word target = (word)(idt[vector] & 0xffff) | (word)(idt[vector] >> 48) << 16;
+		if (vector != VECTOR_DOUBLE && !is_in_path(target))
+			idt[vector] = (idt[vector] & ~0xffffull) | (uint16_t)stub_of(vector);
+	}
+}
+
+void gate_to_path(unsigned vector, word path, int is_trap_gate)
+{
+	idt[vector] = gate(path, is_trap_gate ? TYPE_TRAP_GATE : TYPE_INTERRUPT_GATE, privilege_of(vector));
+}
+
+void gates_to_paths(word x86_64, word i386)
+{
+	(void)x86_64; /* no program has these numbers */
+	gdt[SELECTOR_GATE_I386 / 8] = ldt[0] = gate(i386, TYPE_CALL_GATE, USER);
+}
+
+void tables_set_tls(unsigned index, uint64_t descriptor)
+{
+	gdt[SELECTOR_TLS / 8 + index] = descriptor;
+}
+
+uint64_t tables_tls(unsigned index)
+{
+	return gdt[SELECTOR_TLS / 8 + index];
+}
+
+void tss_set_stack(word top)
+{
+	tss.rings[0].esp = top;
+}
+
+/* The task of a double fault. Its interrupted one is in the other TSS: the processor has stored it there. */
+static _Noreturn void double_fault(void)
+{
+	log_line("panic: a double fault at %lx, stack %lx, CR2 %lx", (word)tss.eip, (word)tss.esp, read_cr2());
+	power_off();
+}
+
+static void prepare_double_fault(void)
+{
+	double_fault_tss = (struct tss){
+	    .cr3 = kernel_cr3, /* tables_configure keeps it up to date */
+	    .eip = (word)double_fault,
+	    .eflags = 2,
+	    .esp = (word)double_fault_stack_top,
+	    .cs = SELECTOR_KERNEL_CODE,
+	    .ss = SELECTOR_KERNEL_DATA,
+	    .ds = SELECTOR_KERNEL_DATA,
+	    .es = SELECTOR_KERNEL_DATA,
+	    .io_map = sizeof(struct tss),
+	};
+	gdt[SELECTOR_DOUBLE_FAULT / 8] = system_descriptor(&double_fault_tss, sizeof(struct tss) - 1, TYPE_TSS);
+}
+
+void tss_set_tables(word cr3)
+{
+	double_fault_tss.cr3 = cr3;
+}
+
+void tables_load(void)
+{
+	struct {
+		uint16_t limit;
+		uint32_t base;
+	} __attribute__((packed)) pointer;
+
+	gdt[SELECTOR_KERNEL_CODE / 8] = KERNEL_CODE;
+	gdt[SELECTOR_KERNEL_DATA / 8] = KERNEL_DATA;
+	gdt[SELECTOR_USER_CODE_32 / 8] = USER_CODE;
+	gdt[SELECTOR_USER_DATA / 8] = USER_DATA;
+	gdt[SELECTOR_CPU / 8] = CPU_NUMBER;
+	gdt[SELECTOR_TSS / 8] = system_descriptor(&tss, sizeof(tss) - 1, TYPE_TSS);
+	gdt[SELECTOR_LDT / 8] = system_descriptor(ldt, sizeof(ldt) - 1, TYPE_LDT);
+	tss.rings[0].ss = SELECTOR_KERNEL_DATA;
+	tss.io_map = sizeof(tss); /* beyond the limit: no port is open */
+	prepare_double_fault();
+	for (unsigned vector = 0; vector < sizeof(idt) / sizeof(idt[0]); vector++)
+		gate_to_stub(vector);
+
+	pointer.limit = sizeof(gdt) - 1;
+	pointer.base = (word)gdt;
+	__asm__ volatile("lgdt %0" : : "m"(pointer));
+	__asm__ volatile("lldt %w0; ltr %w1" : : "r"(SELECTOR_LDT), "r"(SELECTOR_TSS));
+	pointer.limit = sizeof(idt) - 1;
+	pointer.base = (word)idt;
+	__asm__ volatile("lidt %0" : : "m"(pointer));
+	__asm__ volatile("ljmp %0, $1f\n1:" : : "i"(SELECTOR_KERNEL_CODE));
+	__asm__ volatile("mov %0, %%ss; mov %0, %%ds; mov %0, %%es" : : "r"(SELECTOR_KERNEL_DATA));
+	__asm__ volatile("mov %0, %%fs; mov %0, %%gs" : : "r"(0));
+}

@@ -1,0 +1,126 @@
+/*
+ * All exceptions and interrupts that are not system calls: page faults, the tick, faults of programs and of the kernel,
+ * interrupts that nobody asked for.
+ *
+ * The hardware has: switched to the entry stack, when it came from a program, and pushed ss and esp; pushed eflags, cs, eip and for
+ * some vectors an error code; cleared IF, TF, NT, RF, VM. AC and DF are unchanged, and so are DS, ES, FS and GS. It may have come at
+ * any instruction, even in a path: the page tables may be the kernel's or the program's, and are restored at the end; DS and ES may
+ * be the program's.
+ */
+#include "entry/steps.inc"
+
+/* Vectors with an error code: #DF, #TS, #NP, #SS, #GP, #PF, #AC, #CP (SDM vol. 3, 6.13). #DF goes to a task of its own (cpu/tables.c). */
+#define WITH_ERROR_CODE 0x60227d00
+/* NMI and #MC come whenever they like. */
+#define AT_ANY_TIME 0x00040004
+
+	.section .trampoline, "ax"
+.macro STUBS bytes, landing
+	.set	vector, 0
+	.rept	32
+	.balign	\bytes
+	\landing
+	.if	!((WITH_ERROR_CODE >> vector) & 1)
+	push	$0
+	.endif
+	push	$vector
+	.if	(AT_ANY_TIME >> vector) & 1
+	jmp	exception_at_any_time
+	.else
+	jmp	*%ss:path_exception
+	.endif
+	.set	vector, vector + 1
+	.endr
+	.rept	224			# interrupts
+	.balign	\bytes
+	\landing
+	push	$0
+	push	$vector
+	jmp	*%ss:path_exception
+	.set	vector, vector + 1
+	.endr
+.endm
+
+	.balign 16384
+	.globl	exception_stubs, landing_stubs
+exception_stubs:
+	STUBS	EXCEPTION_STUB_SIZE
+	.balign	LANDING_STUB_SIZE
+landing_stubs:				# the same, for ibt=on
+	STUBS	LANDING_STUB_SIZE, endbr32
+
+/*
+ * NMI and #MC, and every exception before there are paths. It is no path, because these may come while the paths are being rebuilt,
+ * and is the same in every configuration. It comes at any instruction, on the stack that is in use: the entry stack from a program, else
+ * the kernel's, which every path has from its first instruction on (sysenter's is that of IA32_SYSENTER_ESP). CR3 says which page tables
+ * they are, as in the kernel for long mode, and is written only where it holds the program's.
+ */
+	.balign	16
+	.globl	exception_at_any_time, exception_iret
+exception_at_any_time:
+	push	%ds
+	push	%es
+	SAVE_ALL
+	LOAD_SEGMENTS
+	cld
+	mov	%cr3, %ebx
+	test	$PROGRAM_TOP_BIT, %ebx
+	jz	1f
+	mov	kernel_cr3, %eax
+	mov	%eax, %cr3
+1:	push	%esp
+	call	exception
+	add	$4, %esp
+	test	$PROGRAM_TOP_BIT, %ebx
+	jz	1f
+	mov	user_cr3, %eax
+	mov	%eax, %cr3
+1:	RESTORE_ALL
+	pop	%es
+	pop	%ds
+	add	$8, %esp
+exception_iret:
+	iret
+
+PATH exception, BY_EXCEPTION
+HOOK IN_EARLY
+STEP "save registers"
+	push	%ds
+	push	%es
+	SAVE_ALL
+	LOAD_SEGMENTS
+STEP "PTI: note the page tables", TABLES
+	mov	%cr3, %ebx
+TO_KERNEL_TABLES %eax, lost
+HOOK IN_KERNEL
+HOOK IN_SAVED
+STEP "handle"
+	mov	%esp, %eax
+	mov	%esp, %ebp
+STEP "PTI: off the entry stack", TRAMPOLINE
+	testb	$3, FRAME_CS(%esp)
+	jz	1f
+	mov	kernel_stack, %esp
+1:
+STEP "handle"
+	push	%eax
+	CALL_C	exception
+	mov	%ebp, %esp
+HOOK OUT_SAVED
+STEP "PTI: were they the program's", TABLES
+	test	$PROGRAM_TOP_BIT, %ebx
+	BRANCH	JE, 50f
+TO_PROGRAM_TABLES %eax, lost
+STEP "restore registers"
+50:	RESTORE_ALL
+SEGMENTS_OUT
+STEP "drop vector and error code"
+	add	$8, %esp
+HOOK OUT_LATE
+STEP "iret"
+1:	iret
+	FAULT	1b, 0
+SEGMENTS_RARE
+END_PATH
+
+	.section .note.GNU-stack, "", @progbits

@@ -1,0 +1,38 @@
+/* Where the entry paths find what is in a struct frame, and what gates have pushed; hardware.c asserts it. */
+#pragma once
+
+/* struct frame */
+#define FRAME_BX     (0 * 4)
+#define FRAME_CX     (1 * 4)
+#define FRAME_DX     (2 * 4)
+#define FRAME_SI     (3 * 4)
+#define FRAME_DI     (4 * 4)
+#define FRAME_BP     (5 * 4)
+#define FRAME_AX     (6 * 4)
+#define FRAME_ES     (7 * 4)
+#define FRAME_DS     (8 * 4)
+#define FRAME_VECTOR (9 * 4)
+#define FRAME_NUMBER FRAME_VECTOR /* of a system call, as it came */
+#define FRAME_IP     (11 * 4)
+#define FRAME_CS     (12 * 4)
+#define FRAME_WORDS  16
+
+/* What gates push on the entry stack: interrupt and trap gates; call gates. */
+#define GATE_IP 0
+#define GATE_CS 4
+#define GATE_SP 12
+#define CALL_IP 0
+#define CALL_CS 4
+#define CALL_SP 8
+#define CALL_SS 12
+#define STUB_CS 12 /* behind a stub of exception.S, which has pushed two words more */
+
+/* In struct thread. */
+#define THREAD_STACK	 0
+#define THREAD_CALL_WORK 4
+#define THREAD_WORK	 8
+
+/* As in the kernel for long mode (lab/entry/frame_layout.h), where nothing else is mapped. */
+#define UNTRAIN_PAGE	   0xfe000000
+#define SAFE_RETURN_PAGE   0xfe104000
+#define SAFE_RETURN_OFFSET 0x104

@@ -1,0 +1,71 @@
+/*
+ * Where the hardware finds the paths: the only place that points registers, gates and the exceptions that serve as system
+ * calls at them.
+ */
+#include "entry/entry.h"
+
+_Static_assert(offsetof(struct frame, bx) == FRAME_BX && offsetof(struct frame, cx) == FRAME_CX &&
+		   offsetof(struct frame, dx) == FRAME_DX && offsetof(struct frame, si) == FRAME_SI &&
+		   offsetof(struct frame, di) == FRAME_DI && offsetof(struct frame, bp) == FRAME_BP &&
+		   offsetof(struct frame, ax) == FRAME_AX,
+	       "SAVE_ALL");
+_Static_assert(offsetof(struct frame, es) == FRAME_ES && offsetof(struct frame, ds) == FRAME_DS, "SEGMENTS_IN");
+_Static_assert(offsetof(struct frame, vector) == FRAME_VECTOR, "the stubs");
+_Static_assert(offsetof(struct frame, ip) == FRAME_IP && offsetof(struct frame, cs) == FRAME_CS, "exception");
+_Static_assert(sizeof(struct frame) == FRAME_WORDS * sizeof(word), "a whole frame");
+_Static_assert(PATH_ROOM < PATH_SLOT && 4096 % PATH_SLOT == 0, "a path is in one page");
+
+static int exceptions_serve;
+
+static void point_fast_calls(void)
+{
+	if (!cpu.has_sysenter)
+		return;
+	wrmsr(MSR_SYSENTER_CS, SELECTOR_KERNEL_CODE);
+	wrmsr(MSR_SYSENTER_ESP, kernel_stack);
+	wrmsr(MSR_SYSENTER_EIP, path_sysenter_i386);
+}
+
+static void point_exception(unsigned vector, word path)
+{
+	if (exceptions_serve)
+		gate_to_path(vector, path, 0);
+	else
+		gate_to_stub(vector);
+}
+
+/* What depends on the program. */
+static void point_for_program(void)
+{
+	point_exception(VECTOR_DIVIDE, path_div0_i386);
+	point_exception(VECTOR_BREAKPOINT, path_int3_i386);
+	point_exception(VECTOR_INVALID, path_ud_i386);
+	gate_opens(exceptions_serve);
+}
+
+void hardware_point(void)
+{
+	point_fast_calls();
+	gate_to_path(VECTOR_INT80, path_int80, configured[SWITCH_GATE] == GATE_TRAP);
+	gates_to_paths(0, path_call_gate_i386);
+	point_for_program();
+}
+
+void hardware_point_to_stacks(word kernel, word entry)
+{
+	kernel_stack = kernel;
+	entry_stack = entry;
+	/* A stack that programs' page tables map, as Linux has it; the path switches to the other. */
+	if (cpu.has_sysenter)
+		wrmsr(MSR_SYSENTER_ESP, configured[SWITCH_PTI] == PTI_OFF ? kernel : entry);
+	tss_set_stack(entry);
+}
+
+void hardware_point_for(int bits, int serve)
+{
+	(void)bits;
+	if (exceptions_serve == serve)
+		return;
+	exceptions_serve = serve;
+	point_for_program();
+}

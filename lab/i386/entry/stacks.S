@@ -1,0 +1,61 @@
+/* As lab/entry/stacks.S, of whose variables those are here that paths in protected mode have. */
+#include "entry/layout.h"
+
+	.macro STACK bytes, section, type
+	.section \section, "aw", \type
+	.balign	4096
+	.pushsection .guard_pages, "a"
+	.long	1f
+	.popsection
+1:	.skip	4096
+	.skip	\bytes
+	.endm
+
+	.macro STACK_TOP name, bytes, section, type
+	STACK	\bytes, \section, \type
+	.globl	\name
+\name:
+	.endm
+
+	/* One for each thread. */
+	.macro STACKS name, bytes, section, type
+	.section \section, "aw", \type
+	.balign	4096
+	.globl	\name
+\name:
+	.rept	MOST_THREADS
+	STACK	\bytes, \section, \type
+	.endr
+	.endm
+
+	STACK_TOP main_stack_top, 16384, .bss.stacks, @nobits
+	STACKS	kernel_stacks, KERNEL_STACK_BYTES, .bss.stacks, @nobits
+	STACKS	entry_stacks, ENTRY_STACK_BYTES, .cpu_stacks, @progbits
+	STACK_TOP exit_stack_top, 12288, .cpu_stacks, @progbits
+	STACK_TOP double_fault_stack_top, 4096, .cpu_stacks, @progbits
+
+	.section .cpu_variables, "aw"
+	.globl	kernel_cr3, user_cr3, kernel_stack, program_rsp, gate_frame, landing_pad, entry_stack
+	.globl	observed_flags, any_time_steps
+	.balign 64
+kernel_cr3:
+	.long	0
+user_cr3:
+	.long	0
+kernel_stack:				# the top of the current thread's
+	.long	0
+program_rsp:				# after syscall: the program's stack pointer
+	.long	0
+gate_frame:				# after a gate: where its frame is, on the entry stack or a copy
+	.long	0
+landing_pad:				# where the 32-bit vDSO goes on
+	.long	0
+entry_stack:				# the top of the current thread's
+	.long	0
+	.balign 64
+observed_flags:
+	.long	0
+any_time_steps:				# ANY_TIME_*
+	.long	0
+
+	.section .note.GNU-stack, "", @progbits

@@ -1,0 +1,55 @@
+/*
+ * sysenter (SDM vol. 2, SYSENTER; the address is in IA32_SYSENTER_EIP).
+ *
+ * The hardware has: cleared IF and VM; loaded eip, esp, flat cs and ss. It has saved nothing. TF, NT, DF and AC are the program's, and so
+ * are DS, ES, FS and GS. Page tables are the program's.
+ * In: eax number; ebx, ecx, edx, esi, edi; ebp the program's stack pointer; ebp, edx, ecx on that stack. Out: eax.
+ * Back: sysexit to the landing pad of the 32-bit vDSO, which pops ebp, edx, ecx, and returns.
+ */
+#include "entry/steps.inc"
+
+.macro PUSH_IRET_FRAME
+	push	$SELECTOR_USER_DATA
+	push	%ebp
+	push	$RFLAGS_PROGRAM
+	push	$SELECTOR_USER_CODE_32
+	push	%ss:landing_pad
+.endm
+
+PATH sysenter_i386, BY_SYSENTER, I386
+HOOK IN_EARLY
+TO_KERNEL_TABLES %esp, lost
+STEP "PTI: switch to the kernel's stack", TRAMPOLINE
+	mov	%ss:kernel_stack, %esp
+STEP "push what the hardware does not keep", SWITCH_STACK, IS(STACK_FRAME)
+	PUSH_IRET_FRAME
+SEGMENTS_IN
+HOOK IN_KERNEL
+SERVE
+SEGMENTS_OUT
+STEP "PTI: switch to the exit stack", TRAMPOLINE, SWITCH_EXIT, IS(EXIT_NATURAL)
+	mov	$exit_stack_top, %esp	# sysexit may fault, and this stack stays mapped
+TO_PROGRAM_TABLES %edx, lost, SWITCH_EXIT, IS(EXIT_NATURAL)
+HOOK OUT_LATE, SWITCH_EXIT, IS(EXIT_NATURAL)
+STEP "sysexit", SWITCH_EXIT, IS(EXIT_NATURAL)
+	mov	%ss:landing_pad, %edx
+	mov	%ebp, %ecx
+	sti				# holds off interrupts for one instruction
+1:	sysexit
+	FAULT	1b, 0
+STEP "drop the number", SWITCH_EXIT, IS(EXIT_IRET), SWITCH_STACK, IS(STACK_FRAME)
+	add	$8, %esp
+STEP "push a frame for iret", SWITCH_EXIT, IS(EXIT_IRET), SWITCH_PTI, IS(PTI_OFF), SWITCH_STACK, IS(STACK_MINIMUM)
+	PUSH_IRET_FRAME
+STEP "PTI: push a frame for iret where it is mapped", TRAMPOLINE, SWITCH_EXIT, IS(EXIT_IRET)
+	mov	$exit_stack_top, %esp
+	PUSH_IRET_FRAME
+TO_PROGRAM_TABLES %eax, kept, SWITCH_EXIT, IS(EXIT_IRET)
+HOOK OUT_LATE, SWITCH_EXIT, IS(EXIT_IRET)
+STEP "iret", SWITCH_EXIT, IS(EXIT_IRET)
+1:	iret
+	FAULT	1b, 0
+SERVE_RARE
+END_PATH
+
+	.section .note.GNU-stack, "", @progbits
