@@ -163,6 +163,8 @@
 #define FEATURE_IBT	  18
 #define FEATURE_SYSENTER  19 /* in long mode: Intel's */
 #define FEATURE_SYSCALL32 20 /* syscall of 32-bit code in long mode: AMD's */
+#define FEATURE_PROTECTED 30 /* of the kernel: it runs in protected mode of 32 bits */
+#define FEATURE_LONG	  31 /* of the kernel: it runs in long mode */
 
 #define GATEWAY_INT80	 0
 #define GATEWAY_SYSENTER 1

@@ -74,7 +74,7 @@ fn each_mistake_has_the_same_words_and_exit_status_in_every_command() {
     ] {
         for (kernel, command) in COMMANDS.iter().filter(|(_, command)| is_setting_to(command, text)) {
             let (values, name) = match kernel {
-                Kernel::Lab => ("off, on, trampoline", "lab"),
+                Kernel::Lab | Kernel::LabI386 => ("off, on, trampoline", "lab"),
                 Kernel::Linux => ("on, off", "linux"),
             };
             let sentence = sentence.replace("VALUES", values).replace("COMMAND", name);

@@ -192,6 +192,7 @@ void cpu_find_features(void)
 	cpu.has_apic = (leaf1.edx & LEAF1_EDX_APIC) != 0;
 	cpu.has_machine_checks = (leaf1.edx & LEAF1_EDX_MCA) != 0;
 	cpu.hwcap = leaf1.edx;
+	add(MODE_FEATURE, 1);
 	add(FEATURE_SMEP, leaf7.ebx & LEAF7_EBX_SMEP);
 	add(FEATURE_SMAP, leaf7.ebx & LEAF7_EBX_SMAP);
 	add(FEATURE_UMIP, leaf7.ecx & LEAF7_ECX_UMIP);

@@ -8,6 +8,8 @@
 #define MODE_EFER (EFER_SCE | EFER_LME | EFER_LMA)
 #define MODE_CR4  CR4_PAE
 
+#define MODE_FEATURE FEATURE_LONG
+
 #define MODE_HAS_PCID	  1
 #define MODE_HAS_FSGSBASE 1 /* wrfsbase and its like are instructions of 64-bit code */
 

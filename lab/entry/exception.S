@@ -144,7 +144,7 @@ STEP "PTI: off the entry stack", TRAMPOLINE, SWITCH_COPY_FRAME, IS(COPY_FRAME_OF
 STEP "copy-frame: to the thread's stack", COPIED
 	testb	$3, FRAME_CS(%rsp)
 	jz	1f
-	COPY_WHOLE_FRAME
+	COPY_WHOLE_FRAME %rdi
 1:
 STEP "handle"
 	CALL_C	exception

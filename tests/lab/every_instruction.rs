@@ -389,7 +389,10 @@ fn program_of(bits: u8, period: u64, mach: bool) -> Program {
 
 /// The instructions of a path that was listed.
 pub fn built(ran: &Ran) -> Vec<table::paths::Line> {
-    let (kernel, start) = (table::paths::File::read(places::lab::kernel()).unwrap(), ran.steps[0].address);
+    let (kernel, start) = (
+        table::paths::File::read(places::lab::kernel(places::lab::Mode::Long)).unwrap(),
+        ran.steps[0].address,
+    );
     let code: Vec<u8> = ran.steps.iter().flat_map(|step| step.code.iter().copied()).collect();
     table::paths::disassemble(&kernel, start, &code, Some(start))
 }
@@ -538,7 +541,7 @@ fn check_every_combination(others: &str) {
 
 #[test]
 fn every_path_of_the_kernel_is_known() {
-    let (_, paths) = places::lab::kernel_paths().unwrap();
+    let (_, paths) = places::lab::kernel_paths(places::lab::Mode::Long).unwrap();
     let found: BTreeSet<&str> = paths.paths.iter().map(|path| path.name.as_str()).collect();
     let known = OPEN.iter().chain(CLOSED).copied().chain([START, PEEK, SWITCH]).collect();
     assert_eq!(found, known);

@@ -82,7 +82,7 @@ const STUB_BYTES: u64 = 32;
 
 /// The kernel in which the stub of page faults has a nop instead of endbr64.
 fn without_endbr64() -> Vec<u8> {
-    let (kernel, mut file) = (Kernel::read(), places::lab::kernel().to_vec());
+    let (kernel, mut file) = (Kernel::read(), places::lab::kernel(places::lab::Mode::Long).to_vec());
     let at = kernel.place(kernel.symbol("landing_stubs") + PAGE_FAULT * STUB_BYTES);
     assert_eq!(file[at..at + ENDBR64.len()], ENDBR64);
     // A nop that is as long.
@@ -137,7 +137,7 @@ fn no_other_function_branches_indirectly() {
 #[test]
 fn every_path_and_every_stub_for_it_begins_with_endbr64() {
     let kernel = Kernel::read();
-    let (_, paths) = places::lab::kernel_paths().unwrap();
+    let (_, paths) = places::lab::kernel_paths(places::lab::Mode::Long).unwrap();
     for path in &paths.paths {
         let first = &path.own.steps[0];
         assert_eq!(first.code, ENDBR64, "{}", path.name);
@@ -145,7 +145,7 @@ fn every_path_and_every_stub_for_it_begins_with_endbr64() {
     }
     for vector in 0..256 {
         let at = kernel.place(kernel.symbol("landing_stubs") + STUB_BYTES * vector);
-        assert_eq!(places::lab::kernel()[at..at + ENDBR64.len()], ENDBR64, "{vector}");
+        assert_eq!(places::lab::kernel(places::lab::Mode::Long)[at..at + ENDBR64.len()], ENDBR64, "{vector}");
     }
     // Nothing else of the kernel comes by one.
     let with: BTreeSet<String> = kernel.functions_that(|code| code.code() == Code::Endbr64);

@@ -48,7 +48,7 @@ impl Image {
     /// None, having said why, where something that it takes is missing.
     fn make(plan: &Plan) -> Option<Image> {
         let archive = places::lab::pack(plan, &places::lab::probes()).unwrap();
-        let bytes = match places::lab::image(&archive, &limits()) {
+        let bytes = match places::lab::image(places::lab::Mode::Long, &archive, &limits()) {
             Err(trouble) if trouble.is_missing() => {
                 skipped(trouble);
                 return None;
@@ -296,7 +296,7 @@ fn see_all(lines: &[String], mut look: impl FnMut() -> Vec<String>) -> usize {
 fn break_kernel(image: &Image, symbol: &str, code: &[u8]) {
     let kernel = Kernel::read();
     let mut bytes = fs::read(image.file("image")).unwrap();
-    let begin = &places::lab::kernel()[..4096];
+    let begin = &places::lab::kernel(places::lab::Mode::Long)[..4096];
     let at = bytes.windows(begin.len()).position(|window| window == begin).unwrap();
     let at = at + kernel.place(kernel.symbol(symbol));
     bytes[at..at + code.len()].copy_from_slice(code);

@@ -30,7 +30,7 @@ pub struct Path {
 impl Kernel {
     /// The embedded one.
     pub fn read() -> Kernel {
-        Kernel::of(places::lab::kernel())
+        Kernel::of(places::lab::kernel(places::lab::Mode::Long))
     }
 
     pub fn of(whole: &'static [u8]) -> Kernel {
@@ -182,7 +182,7 @@ impl Kernel {
 
     /// The template of `path_<name>`.
     pub fn path(&self, name: &str) -> Path {
-        let (_, paths) = places::lab::kernel_paths().unwrap();
+        let (_, paths) = places::lab::kernel_paths(places::lab::Mode::Long).unwrap();
         let path = paths.path(name).unwrap_or_else(|| panic!("there is no path {name}"));
         let steps = paths.steps(path).into_iter();
         Path {

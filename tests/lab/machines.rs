@@ -98,7 +98,7 @@ fn image(folder: &Path, commands: &str, archive: &[u8]) -> Result<(), String> {
     std::fs::create_dir_all(boot.join("grub")).unwrap();
     let text = format!("{commands}multiboot2 /boot/kernel emulator\nmodule2 /boot/archive\nboot\n");
     write("grub/grub.cfg", text.as_bytes());
-    write("kernel", places::lab::kernel());
+    write("kernel", places::lab::kernel(places::lab::Mode::Long));
     write("archive", archive);
     let mut make = Command::new("grub-mkrescue");
     make.args(["-d", GRUB, MODULES, "--fonts=", "--locales=", "--themes=", "-o"]);

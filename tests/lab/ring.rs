@@ -49,7 +49,7 @@ fn the_test_of_ring_0_needs_no_instruction_that_kvm_does_not_emulate() {
 /// The kernel with #UD in place of some instructions.
 fn without(kernel: &Kernel, is_one: impl Fn(&Instruction) -> bool) -> Vec<u8> {
     const UD2: &[u8] = &[0x0f, 0x0b];
-    let mut file = places::lab::kernel().to_vec();
+    let mut file = places::lab::kernel(places::lab::Mode::Long).to_vec();
     let found: Vec<Instruction> = kernel.instructions().filter(is_one).collect();
     assert!(found.len() > 2, "{found:?}");
     for code in found {

@@ -66,14 +66,14 @@ fn star(base: u32) -> [u8; 4] {
 /// ring 3 fails at the next `iretq`.
 #[test]
 fn sysrets_base_in_star_names_ring_3() {
-    assert_eq!(find(places::lab::kernel(), &star(0x20)), [0_usize; 0]);
-    assert_eq!(find(places::lab::kernel(), &star(0x23)).len(), 1);
+    assert_eq!(find(places::lab::kernel(places::lab::Mode::Long), &star(0x20)), [0_usize; 0]);
+    assert_eq!(find(places::lab::kernel(places::lab::Mode::Long), &star(0x23)).len(), 1);
 }
 
 #[test]
 fn the_kernels_test_of_a_system_call_sees_selectors_that_only_iret_looks_at() {
-    let mut kernel = places::lab::kernel().to_vec();
-    for at in find(places::lab::kernel(), &star(0x23)) {
+    let mut kernel = places::lab::kernel(places::lab::Mode::Long).to_vec();
+    for at in find(places::lab::kernel(places::lab::Mode::Long), &star(0x23)) {
         // QEMU's sysret does not read the descriptors: the program goes on with a data segment as its code.
         kernel[at..at + 4].copy_from_slice(&star(0x2b));
     }
@@ -100,8 +100,10 @@ fn with_x2apic() -> Vec<u8> {
     const LENGTH: usize = BEFORE.len() + 4;
     // mov $0x1b, %ecx; rdmsr; or $0x400, %eax; wrmsr
     const CODE: &[u8] = b"\xb9\x1b\0\0\0\x0f\x32\x0d\0\x04\0\0\x0f\x30";
-    let [at] = find(places::lab::kernel(), BEFORE)[..] else { panic!("not one place in the kernel") };
-    let mut kernel = places::lab::kernel().to_vec();
+    let [at] = find(places::lab::kernel(places::lab::Mode::Long), BEFORE)[..] else {
+        panic!("not one place in the kernel")
+    };
+    let mut kernel = places::lab::kernel(places::lab::Mode::Long).to_vec();
     kernel[at..at + LENGTH].fill(0x90);
     kernel[at..at + CODE.len()].copy_from_slice(CODE);
     kernel
@@ -134,7 +136,9 @@ fn a_processor_whose_lfence_cannot_be_made_to_wait_is_told() {
         assert_eq!(has(&session, abi::FEATURE_LFENCE), waits, "{model}");
     }
     // The register is refused with #GP, and the kernel goes on.
-    let Some(session) = boot_in_bochs("ryzen", &Script::new(), places::lab::kernel().to_vec()) else {
+    let Some(session) =
+        boot_in_bochs("ryzen", &Script::new(), places::lab::kernel(places::lab::Mode::Long).to_vec())
+    else {
         return;
     };
     assert_eq!((session.boot.vendor, has(&session, abi::FEATURE_LFENCE)), (abi::VENDOR_AMD, false));
@@ -148,7 +152,11 @@ fn no_register_is_touched_that_the_processor_may_lack() {
         let mut script = Script::new();
         let (entry, operation) = (Table::get().entry("syscall-x86_64"), Table::get().operation("getppid"));
         script.row(entry.unwrap(), operation.unwrap());
-        let Some(session) = boot_in_bochs(model, &script, places::lab::kernel().to_vec()) else { return };
+        let Some(session) =
+            boot_in_bochs(model, &script, places::lab::kernel(places::lab::Mode::Long).to_vec())
+        else {
+            return;
+        };
         assert_eq!(session.ran[0].answer(), Answer::Ok, "{model}");
     }
 }
@@ -259,7 +267,11 @@ fn what_firmware_left_running_disturbs_no_program() {
     let spin = script.exec(&program, &["spin"]);
     // Without NX the kernel looks whether firmware has switched it off; QEMU does not show it afterwards, as a processor would.
     for options in ["", "-cpu max,vendor=GenuineIntel,-nx"] {
-        let Some(session) = boot_after_leftovers(&script, places::lab::kernel(), options) else { return };
+        let Some(session) =
+            boot_after_leftovers(&script, places::lab::kernel(places::lab::Mode::Long), options)
+        else {
+            return;
+        };
         assert!(matches!(session.ran[spin].end, End::Runaway(_)), "{:?}", session.ran[spin].end);
         // Only what was pending, once.
         assert_eq!(session.strays, Strays::from([(0x68, 1)]), "{options}");
@@ -405,7 +417,7 @@ fn last_words(kernel: &[u8], options: &str) -> Option<Vec<String>> {
 
 /// The kernel with these bytes at a symbol.
 fn broken(symbol: &str, code: &[u8]) -> Vec<u8> {
-    broken_again(places::lab::kernel().to_vec(), symbol, code)
+    broken_again(places::lab::kernel(places::lab::Mode::Long).to_vec(), symbol, code)
 }
 
 fn broken_again(mut file: Vec<u8>, symbol: &str, code: &[u8]) -> Vec<u8> {
@@ -432,7 +444,11 @@ fn register_behind_leftovers(kernel: Vec<u8>, register: u32, options: &str) -> O
 fn a_page_attribute_table_that_firmware_has_changed_is_changed_back() {
     const PAT: u32 = 0x277;
     const AT_RESET: u64 = 0x0007_0406_0007_0406;
-    let Some(value) = register_behind_leftovers(places::lab::kernel().to_vec(), PAT, "") else { return };
+    let Some(value) =
+        register_behind_leftovers(places::lab::kernel(places::lab::Mode::Long).to_vec(), PAT, "")
+    else {
+        return;
+    };
     assert_eq!(value, AT_RESET, "{value:#x}");
     // And it was another.
     let without = broken("memory_types_init", &[0xc3]); // ret
@@ -446,7 +462,9 @@ fn nothing_of_firmwares_remains_in_efer() {
     const NXE: u64 = 1 << 11;
     // leftovers.S sets a bit of CR4 that needs LA57.
     for (options, nxe) in [("-cpu EPYC,+la57,+svm", NXE), ("-cpu EPYC,+la57,+svm,-nx", 0)] {
-        let Some(efer) = register_behind_leftovers(places::lab::kernel().to_vec(), EFER, options) else {
+        let Some(efer) =
+            register_behind_leftovers(places::lab::kernel(places::lab::Mode::Long).to_vec(), EFER, options)
+        else {
             return;
         };
         assert_eq!(efer, SCE_LME_LMA | nxe, "{options}: {efer:#x}");
@@ -458,15 +476,18 @@ fn nx_that_firmware_has_switched_off_is_switched_on() {
     const MISC_ENABLE: u32 = 0x1a0;
     const XD_DISABLE: u64 = 1 << 34;
     let value = |kernel: Vec<u8>, options: &str| register_behind_leftovers(kernel, MISC_ENABLE, options);
-    let Some(cleared) = value(places::lab::kernel().to_vec(), "") else { return };
+    let Some(cleared) = value(places::lab::kernel(places::lab::Mode::Long).to_vec(), "") else { return };
     assert_eq!(cleared & XD_DISABLE, 0, "{cleared:#x}");
     assert_eq!(
-        value(places::lab::kernel().to_vec(), "-cpu max,vendor=GenuineIntel,-nx").unwrap() & XD_DISABLE,
+        value(places::lab::kernel(places::lab::Mode::Long).to_vec(), "-cpu max,vendor=GenuineIntel,-nx")
+            .unwrap()
+            & XD_DISABLE,
         0
     );
     // AMD's processors do not have the register. (leftovers.S sets a bit of CR4 that needs LA57.)
     assert_eq!(
-        value(places::lab::kernel().to_vec(), "-cpu EPYC,-nx,+la57").unwrap() & XD_DISABLE,
+        value(places::lab::kernel(places::lab::Mode::Long).to_vec(), "-cpu EPYC,-nx,+la57").unwrap()
+            & XD_DISABLE,
         XD_DISABLE
     );
 }
@@ -486,7 +507,7 @@ fn what_goes_wrong_in_32_bit_code_is_reported() {
         let Some(words) = last_words(&broken("start_32_gates", code), "") else { return };
         assert_eq!(words, [expected]);
     }
-    let words = last_words(places::lab::kernel(), "-cpu max,-lm").unwrap();
+    let words = last_words(places::lab::kernel(places::lab::Mode::Long), "-cpu max,-lm").unwrap();
     assert_eq!(words, ["panic: this processor has no 64-bit mode"]);
 }
 

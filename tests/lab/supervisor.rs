@@ -102,7 +102,7 @@ fn configurations() -> Vec<Vec<(&'static str, &'static str)>> {
 
 #[test]
 fn each_step_adds_the_instructions_of_its_listing() {
-    let (_, paths) = places::lab::kernel_paths().unwrap();
+    let (_, paths) = places::lab::kernel_paths(places::lab::Mode::Long).unwrap();
     let (mut script, mut expected) = (Script::new(), Vec::new());
     for configuration in configurations() {
         script.set(&text(&configuration));
@@ -183,7 +183,7 @@ fn programs_of_either_width_keep_their_bases_of_gs_beside_each_other() {
 /// The kernel with other code where gettimeofday is served, which is long enough.
 fn serving(code: &[u8]) -> Vec<u8> {
     let kernel = Kernel::read();
-    let mut file = places::lab::kernel().to_vec();
+    let mut file = places::lab::kernel(places::lab::Mode::Long).to_vec();
     for name in ["call_gettimeofday", "call_gettimeofday_32"] {
         let at = kernel.place(kernel.symbol(name));
         file[at..at + code.len()].copy_from_slice(code);

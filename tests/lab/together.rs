@@ -189,7 +189,7 @@ fn a_switch_that_leaves_the_stack_segment_as_it_is_would_be_noticed() {
 fn without(function: &str) -> Vec<u8> {
     const RET: u8 = 0xc3;
     let kernel = Kernel::read();
-    let mut file = places::lab::kernel().to_vec();
+    let mut file = places::lab::kernel(places::lab::Mode::Long).to_vec();
     file[kernel.place(kernel.symbol(function))] = RET;
     file
 }

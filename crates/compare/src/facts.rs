@@ -528,6 +528,7 @@ fn kernel_kind(document: &Document) -> Option<String> {
     Some(match &document.measurement.place.kernel {
         Name::Known(Kernel::Linux) => "Linux".into(),
         Name::Known(Kernel::Lab) => "kentry's own".into(),
+        Name::Known(Kernel::LabI386) => "kentry's own for protected mode".into(),
         Name::Other(name) => name.clone(),
     })
 }

@@ -114,7 +114,7 @@ impl Document {
 
     /// Whether the kernel was kentry's own, so that what Linux does on entry says nothing about its figures.
     pub fn is_of_lab(&self) -> bool {
-        self.measurement.place.kernel.known() == Some(Kernel::Lab)
+        self.measurement.place.kernel.known().is_some_and(Kernel::is_lab)
     }
 
     /// Whether the kernel was Linux, so that its facts explain the figures. Not the opposite of [`Document::is_of_lab`]:

@@ -100,11 +100,12 @@ fn suggest(error: &mut clap::Error, arguments: &[OsString]) {
 fn to_measure(subcommand: &str, word: &str) -> Option<String> {
     let (linux, lab) = ((Whose::Linux, "kentry"), (Whose::Lab, "kentry lab"));
     let mach = (Whose::Mach, "kentry lab --personality mach");
+    let protected = (Whose::LabI386, "kentry lab --lab-kernel i386");
     let commands = match subcommand {
-        "lab" => vec![lab, mach],
+        "lab" => vec![lab, mach, protected],
         "linux" => vec![(Whose::Linux, "kentry linux")],
         "measure" => vec![linux],
-        _ if subcommand == word => vec![linux, lab, mach],
+        _ if subcommand == word => vec![linux, lab, mach, protected],
         _ => return None,
     };
     let table = Table::get();

@@ -166,6 +166,7 @@ fn elsewhere(whose: Whose, what: &str, asked: &str) -> Error {
         Whose::Linux => ("Linux", "kentry measure"),
         Whose::Lab => ("the lab", "kentry lab"),
         Whose::Mach => ("the lab with GNU Mach's calls", "kentry lab --personality mach"),
+        Whose::LabI386 => ("the lab's kernel for protected mode", "kentry lab --lab-kernel i386"),
     };
     Error::Usage(format!("--{what} {}: only {owner} has it (`{command}`)", asked))
 }

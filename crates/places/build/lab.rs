@@ -6,18 +6,42 @@ use std::process::Command;
 use table::freestanding::{FREESTANDING, KERNEL_HEADERS};
 use table::{Table, header};
 
-/// Linked 2 GiB below the top (`lab/kernel.lds`), and entered by exceptions at any time: no red zone. No tables of jumps, which would be
-/// indirect branches (`lab/entry/steps/ibt.c`).
-const KERNEL: &[&str] = &[
-    "-m64",
-    "-mcmodel=kernel",
-    "-mno-red-zone",
-    "-fno-pic",
-    "-fno-pie",
-    "-fno-jump-tables",
-    "-static",
-    "-no-pie",
-    "-Wl,-n",
+/// At a fixed address. No tables of jumps, which would be indirect branches (`lab/entry/steps/ibt.c`).
+const KERNEL: &[&str] = &["-fno-pic", "-fno-pie", "-fno-jump-tables", "-static", "-no-pie", "-Wl,-n"];
+
+/// A kernel of the lab.
+struct Kernel {
+    /// The name of its file, as `src/lab/mod.rs` embeds it.
+    file: &'static str,
+    /// What it is compiled for.
+    flags: &'static [&'static str],
+    /// A folder of `lab/` whose files stand instead of those with the same path in `lab/`, or beside them.
+    own: Option<&'static str>,
+    /// Files of `lab/` that it has not.
+    lacks: &'static [&'static str],
+}
+
+const KERNELS: [Kernel; 2] = [
+    // Linked 2 GiB below the top (`lab/kernel.lds`), and entered by exceptions at any time: no red zone.
+    Kernel { file: "kernel", flags: &["-m64", "-mcmodel=kernel", "-mno-red-zone"], own: None, lacks: &[] },
+    // No vectors are saved by the compiler's code, so that stacks need no more than words.
+    Kernel {
+        file: "kernel-i386",
+        flags: &["-m32", "-march=i686", "-mpreferred-stack-boundary=2"],
+        own: Some("i386"),
+        lacks: &[
+            "boot/efi.S",
+            "boot/efi_file.c",
+            "entry/steps/clear-registers.S",
+            "entry/steps/shadow-stack.c",
+            "entry/steps/swapgs.S",
+            "entry/steps/swapgs.c",
+            "entry/syscall-i386.S",
+            "entry/syscall-x86_64.S",
+            "entry/sysenter-x86_64.S",
+            "mm/pcid.c",
+        ],
+    },
 ];
 
 /// A shared object that nothing relocates.
@@ -41,15 +65,15 @@ const ENTRY_PAGES: [(u8, &[&str]); 2] =
 /// Bytes for a fixed address.
 const PAGE: &[&str] = &["-m64", "-fno-pic", "-no-pie", "-static", "-Wl,--oformat=binary"];
 
-/// Folders of `lab/` that are the kernel's, besides `lab/` itself.
+/// Folders of `lab/` that are the kernels', besides `lab/` itself.
 const FOLDERS: &[&str] =
-    &["boot", "cpu", "entry", "entry/steps", "mach", "mm", "plan", "serial", "time", "user", "vdso"];
+    &["", "boot", "cpu", "entry", "entry/steps", "mach", "mm", "plan", "serial", "time", "user", "vdso"];
 
 pub fn build(root: &Path, out: &Path) {
     let build = Build { lab: root.join("lab"), abi: root.join("abi"), out: out.to_path_buf() };
     build.headers();
     build.images();
-    build.kernel();
+    KERNELS.iter().for_each(|kernel| build.kernel(kernel));
 }
 
 struct Build {
@@ -162,34 +186,55 @@ impl Build {
         }
     }
 
-    fn kernel(&self) {
+    fn kernel(&self, wanted: &Kernel) {
         let mut command = self.compiler(KERNEL, None);
-        command.arg(script_option(&self.lab.join("kernel.lds"))).args(sources(&self.lab));
-        for folder in FOLDERS {
-            let is_code =
-                |file: &PathBuf| *folder != "vdso" || file.extension().is_some_and(|kind| kind == "S");
-            command.args(sources(&self.lab.join(folder)).into_iter().filter(is_code));
+        command.args(wanted.flags);
+        let own = wanted.own.map(|own| self.lab.join(own));
+        // In front of the folders that all have in common: its headers stand instead of those with the same name.
+        if let Some(own) = &own {
+            command.arg("-iquote").arg(own);
         }
+        let script = own.as_ref().unwrap_or(&self.lab).join("kernel.lds");
+        command.arg(script_option(&script)).args(self.sources_of(wanted, own.as_deref()));
         // The images are found as the headers are.
-        let kernel = self.out.join("kernel");
+        let kernel = self.out.join(wanted.file);
         command.arg("-I").arg(&self.out);
         // In front of each file of C. It changes what the assembler makes of the compiler's words, and clang's own hears none.
         command.arg("-include").arg(self.lab.join("entry/returns.h"));
         if compile::is_clang() {
             command.arg("-fno-integrated-as");
         }
-        self.note(&command);
+        self.note(&command, wanted.file);
         run(command.arg("-o").arg(&kernel));
         let wrong = check_paths(&kernel);
-        assert!(wrong.is_empty(), "the kernel's paths (lab/entry/path.inc):\n{}", wrong.join("\n"));
+        assert!(wrong.is_empty(), "{}: paths (lab/entry/path.inc):\n{}", wanted.file, wrong.join("\n"));
         compile::pack(&kernel);
     }
 
-    /// What the kernel is compiled with, a word in each line: tests compile it again, with a log (tests/lab/logged.rs).
-    fn note(&self, command: &Command) {
+    /// The files of a kernel: those of `lab/` that it has, and its own.
+    fn sources_of(&self, kernel: &Kernel, own: Option<&Path>) -> Vec<PathBuf> {
+        let mut all = Vec::new();
+        for folder in FOLDERS {
+            let is_code =
+                |file: &PathBuf| *folder != "vdso" || file.extension().is_some_and(|kind| kind == "S");
+            let is_had = |file: &PathBuf| {
+                let path = file.strip_prefix(&self.lab).unwrap_or(file);
+                let is_replaced = own.is_some_and(|own| own.join(path).exists());
+                !is_replaced && !kernel.lacks.iter().any(|lacked| Path::new(lacked) == path)
+            };
+            all.extend(sources(&self.lab.join(folder)).into_iter().filter(is_code).filter(is_had));
+            let own = own.map(|own| own.join(folder)).filter(|own| own.is_dir());
+            all.extend(own.iter().flat_map(|own| sources(own)));
+        }
+        all
+    }
+
+    /// What a kernel is compiled with, a word in each line: tests compile it again, with a log (tests/lab/logged.rs).
+    fn note(&self, command: &Command, kernel: &str) {
         let words = std::iter::once(command.get_program()).chain(command.get_args());
         let lines: Vec<String> = words.map(|word| word.to_string_lossy().into_owned()).collect();
-        std::fs::write(self.out.join("kernel.command"), lines.join("\n")).expect("OUT_DIR is writable");
+        std::fs::write(self.out.join(format!("{kernel}.command")), lines.join("\n"))
+            .expect("OUT_DIR is writable");
     }
 
     /// With what all code here has in common; `machine` is that of a vDSO.

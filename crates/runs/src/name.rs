@@ -47,7 +47,7 @@ impl Of {
         let is_host = place.machine.known() == Some(Machine::Host);
         match place.kernel.known() {
             Some(Kernel::Linux) => self == if is_host { Of::Host } else { Of::Linux },
-            Some(Kernel::Lab) => self == Of::Lab,
+            Some(Kernel::Lab | Kernel::LabI386) => self == Of::Lab,
             None => false,
         }
     }

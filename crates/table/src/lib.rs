@@ -151,13 +151,21 @@ pub enum Abi {
 pub enum Kernel {
     /// Linux: the one that the command runs on, or a guest's.
     Linux,
-    /// kentry's own kernel, in `lab/`.
+    /// kentry's own kernel, in `lab/`, in long mode.
     Lab,
+    /// The same in 32-bit protected mode.
+    #[serde(rename = "lab-i386")]
+    LabI386,
 }
 
 impl Kernel {
     /// Every kernel.
-    pub const ALL: [Kernel; 2] = [Kernel::Linux, Kernel::Lab];
+    pub const ALL: [Kernel; 3] = [Kernel::Linux, Kernel::Lab, Kernel::LabI386];
+
+    /// Whether it is kentry's own, in either mode: then it has the lab's switches.
+    pub fn is_lab(self) -> bool {
+        self != Kernel::Linux
+    }
 }
 
 /// Whose rows: a kernel's own, or those of another personality of the lab.
@@ -169,15 +177,21 @@ pub enum Whose {
     Lab,
     /// The lab's with the calls of GNU Mach.
     Mach,
+    /// Those of the lab's kernel for protected mode, by calls of Linux.
+    LabI386,
 }
 
 impl Whose {
     /// All of them.
-    pub const ALL: [Whose; 3] = [Whose::Linux, Whose::Lab, Whose::Mach];
+    pub const ALL: [Whose; 4] = [Whose::Linux, Whose::Lab, Whose::Mach, Whose::LabI386];
 
     /// The kernel that has them.
     pub fn kernel(self) -> Kernel {
-        if self == Whose::Linux { Kernel::Linux } else { Kernel::Lab }
+        match self {
+            Whose::Linux => Kernel::Linux,
+            Whose::Lab | Whose::Mach => Kernel::Lab,
+            Whose::LabI386 => Kernel::LabI386,
+        }
     }
 }
 
@@ -186,6 +200,7 @@ impl From<Kernel> for Whose {
         match kernel {
             Kernel::Linux => Whose::Linux,
             Kernel::Lab => Whose::Lab,
+            Kernel::LabI386 => Whose::LabI386,
         }
     }
 }
@@ -255,7 +270,7 @@ pub struct Entry {
     /// are resolved.
     #[serde(deserialize_with = "sets::names")]
     pub operations: Vec<String>,
-    /// The kernels that have it.
+    /// The kernels that have it. The lab's for protected mode has what its other one has for 32-bit programs.
     #[serde(default = "all_kernels")]
     pub kernels: Vec<Kernel>,
     /// The lab's file for it, without folder and extension; `None` if it needs no kernel code of its own.
@@ -279,7 +294,7 @@ pub struct Entry {
 }
 
 fn all_kernels() -> Vec<Kernel> {
-    Kernel::ALL.to_vec()
+    vec![Kernel::Linux, Kernel::Lab]
 }
 
 fn one() -> u64 {
@@ -291,7 +306,7 @@ impl Entry {
     pub fn operations_on(&self, kernel: Kernel) -> &[String] {
         match (kernel, &self.lab_operations) {
             _ if !self.kernels.contains(&kernel) => &[],
-            (Kernel::Lab, Some(operations)) => operations,
+            (Kernel::Lab | Kernel::LabI386, Some(operations)) => operations,
             _ => &self.operations,
         }
     }
@@ -302,6 +317,7 @@ impl Entry {
             Whose::Linux => self.operations_on(Kernel::Linux),
             Whose::Lab => self.operations_on(Kernel::Lab),
             Whose::Mach => &self.mach_operations,
+            Whose::LabI386 => self.operations_on(Kernel::LabI386),
         }
     }
 
@@ -481,6 +497,13 @@ impl Table {
             };
             let (of_mach, of_linux) = std::mem::take(listed).into_iter().partition(is_machs);
             (entry.mach_operations, *listed) = (of_mach, of_linux);
+        }
+        // What the lab has for 32-bit programs, it has in protected mode, too.
+        for entry in &mut self.entries {
+            let is_narrow = entry.kernels.contains(&Kernel::Lab) && entry.probe == Probe::Probe32;
+            if is_narrow && !entry.operations_on(Kernel::Lab).is_empty() {
+                entry.kernels.push(Kernel::LabI386);
+            }
         }
         Ok(())
     }

@@ -133,7 +133,7 @@ impl Mistake {
 
 fn who(kernel: Kernel) -> &'static str {
     match kernel {
-        Kernel::Lab => "the lab",
+        Kernel::Lab | Kernel::LabI386 => "the lab",
         Kernel::Linux => "a Linux",
     }
 }
@@ -141,14 +141,14 @@ fn who(kernel: Kernel) -> &'static str {
 /// What a kernel's names are.
 fn what(kernel: Kernel) -> &'static str {
     match kernel {
-        Kernel::Lab => "switch",
+        Kernel::Lab | Kernel::LabI386 => "switch",
         Kernel::Linux => "parameter",
     }
 }
 
 fn command(kernel: Kernel) -> &'static str {
     match kernel {
-        Kernel::Lab => "lab",
+        Kernel::Lab | Kernel::LabI386 => "lab",
         Kernel::Linux => "linux",
     }
 }

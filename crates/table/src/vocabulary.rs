@@ -6,7 +6,7 @@ impl Table {
     /// Every name and value that a completion can offer for a kernel, and what it is about; of a number, its default stands for all.
     pub fn offered(&self, kernel: Kernel) -> Vec<(Setting, &str)> {
         match kernel {
-            Kernel::Lab => {
+            Kernel::Lab | Kernel::LabI386 => {
                 let of = |switch: &'_ crate::Switch| {
                     let number = switch.range.is_some().then(|| switch.default.clone());
                     switch.values.iter().cloned().chain(number).collect::<Vec<_>>()
@@ -28,7 +28,9 @@ impl Table {
     /// The names that can be set.
     fn names(&self, kernel: Kernel) -> Vec<&str> {
         match kernel {
-            Kernel::Lab => self.switches.iter().map(|switch| switch.name.as_str()).collect(),
+            Kernel::Lab | Kernel::LabI386 => {
+                self.switches.iter().map(|switch| switch.name.as_str()).collect()
+            }
             Kernel::Linux => self.parameters.iter().map(|parameter| parameter.name.as_str()).collect(),
         }
     }
@@ -40,7 +42,7 @@ impl Table {
     /// A value as it is written everywhere; `None` if the name has no such value.
     pub(crate) fn written(&self, kernel: Kernel, name: &str, value: &str) -> Option<String> {
         match kernel {
-            Kernel::Lab => self.switch(name)?.written(value),
+            Kernel::Lab | Kernel::LabI386 => self.switch(name)?.written(value),
             Kernel::Linux => Some(self.parameter(name)?.value(value)?.name.clone()),
         }
     }
@@ -56,7 +58,7 @@ impl Table {
     /// The values of a name, in words.
     pub(crate) fn choices(&self, kernel: Kernel, name: &str) -> String {
         match kernel {
-            Kernel::Lab => self.switch(name).map(crate::Switch::choices_in_words),
+            Kernel::Lab | Kernel::LabI386 => self.switch(name).map(crate::Switch::choices_in_words),
             Kernel::Linux => self.parameter(name).map(|parameter| parameter.choices().replace('|', ", ")),
         }
         .unwrap_or_default()
@@ -83,8 +85,7 @@ impl Table {
     pub(crate) fn unknown_value(&self, kernel: Kernel, name: &str, value: &str) -> Mistake {
         let offered = self.offered(kernel);
         let values = offered.iter().filter(|(setting, _)| setting.name == name);
-        let is_number =
-            kernel == Kernel::Lab && self.switch(name).is_some_and(|switch| switch.range.is_some());
+        let is_number = kernel.is_lab() && self.switch(name).is_some_and(|switch| switch.range.is_some());
         let values = values.filter(|_| !is_number).map(|(setting, _)| setting.value.as_str());
         let hint = nearest(value, values);
         let choices = self.choices(kernel, name);

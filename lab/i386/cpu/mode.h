@@ -8,6 +8,8 @@
 #define MODE_EFER 0
 #define MODE_CR4  CR4_PSE
 
+#define MODE_FEATURE FEATURE_PROTECTED
+
 #define MODE_HAS_PCID	  0 /* of long mode alone (SDM vol. 3, 4.10.1) */
 #define MODE_HAS_FSGSBASE 0
 

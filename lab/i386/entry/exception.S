@@ -97,16 +97,24 @@ HOOK IN_SAVED
 STEP "handle"
 	mov	%esp, %eax
 	mov	%esp, %ebp
-STEP "PTI: off the entry stack", TRAMPOLINE
+STEP "PTI: off the entry stack", TRAMPOLINE, SWITCH_COPY_FRAME, IS(COPY_FRAME_OFF)
 	testb	$3, FRAME_CS(%esp)
 	jz	1f
 	mov	kernel_stack, %esp
+1:
+STEP "copy-frame: to the thread's stack", COPIED
+	testb	$3, FRAME_CS(%esp)
+	jz	1f
+	COPY_WHOLE_FRAME %eax
 1:
 STEP "handle"
 	push	%eax
 	CALL_C	exception
 	mov	%ebp, %esp
 HOOK OUT_SAVED
+STEP "copy-frame: is it a program's", COPIED
+	testb	$3, FRAME_CS(%esp)
+	BRANCH	JNE, 52f
 STEP "PTI: were they the program's", TABLES
 	test	$PROGRAM_TOP_BIT, %ebx
 	BRANCH	JE, 50f
@@ -121,6 +129,18 @@ STEP "iret"
 1:	iret
 	FAULT	1b, 0
 SEGMENTS_RARE
+STEP "restore registers", COPIED
+52:	RESTORE_ALL
+SEGMENTS_OUT COPIED
+STEP "drop vector and error code", COPIED
+	add	$8, %esp
+COPY_OUT 5
+TO_PROGRAM_TABLES %eax, kept, COPIED
+HOOK OUT_LATE, COPIED
+STEP "iret", COPIED
+1:	iret
+	FAULT	1b, 0
+SEGMENTS_RARE COPIED
 END_PATH
 
 	.section .note.GNU-stack, "", @progbits

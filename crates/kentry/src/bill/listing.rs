@@ -44,7 +44,7 @@ macro_rules! line {
 /// [`Error::Environment`] when the kernel's file has no such path.
 pub fn text(table: &Table, plan: &Plan, path: &str, listed: &Listed) -> Result<String, Error> {
     let internal = |error: table::paths::Error| Error::Environment(error.to_string());
-    let (kernel, templates) = places::lab::kernel_paths().map_err(internal)?;
+    let (kernel, templates) = places::lab::kernel_paths(places::lab::Mode::Long).map_err(internal)?;
     let template =
         templates.path(path).ok_or_else(|| Error::Environment(format!("there is no path {path}")))?;
     let order = Order::new(table, plan);

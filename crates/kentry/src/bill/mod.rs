@@ -175,8 +175,8 @@ fn print_plan(args: &BillArgs, question: Question) -> Result<ExitCode, Error> {
 fn list(args: &BillArgs, question: Question) -> Result<ExitCode, Error> {
     let outputs = args.to.open(Kind::LISTING)?;
     let table = Table::get();
-    let entry = path_listing::entry(table, &question.entry)?;
-    let path = path_listing::path_of(entry)?;
+    let entry = path_listing::entry(table, table::Kernel::Lab, &question.entry)?;
+    let path = path_listing::path_of(places::lab::Mode::Long, entry)?;
     let options = args.guest.options(BILL_SECONDS);
     let limits = lab::limits(&options, &interrupts::noted());
     // The same code is built wherever the kernel runs.

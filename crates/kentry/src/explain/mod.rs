@@ -171,6 +171,7 @@ fn measuring(has: impl Fn(Whose) -> bool) -> &'static str {
     match Whose::ALL.into_iter().find(|whose| has(*whose)) {
         Some(Whose::Linux) => "kentry",
         Some(Whose::Mach) => "kentry lab --personality mach",
+        Some(Whose::LabI386) => "kentry lab --lab-kernel i386",
         _ => "kentry lab",
     }
 }

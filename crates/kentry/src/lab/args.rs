@@ -23,6 +23,9 @@ pub struct LabArgs {
     /// Measure with these switches of the kernel; each --set is a configuration, and all are shown side by side; --set default sets none
     #[arg(short, long, value_name = "SWITCH=VALUE,...", value_hint = ValueHint::Other)]
     pub set: Vec<String>,
+    /// Which of the lab's kernels: for long mode, or for 32-bit protected mode as it was before (docs/lab-i386.md)
+    #[arg(long, value_name = "NAME", default_value = "x86_64")]
+    pub lab_kernel: LabKernel,
     /// Whose calls are measured, and whose a program of --exec makes: those of Linux, or those of GNU Mach (docs/mach.md)
     #[arg(long, value_name = "NAME", default_value = "linux")]
     pub personality: Personality,
@@ -65,6 +68,26 @@ pub struct LabArgs {
     pub show: ShowArgs,
 }
 
+/// A kernel of the lab.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LabKernel {
+    /// For long mode: programs of 64 and of 32 bits.
+    #[value(name = "x86_64")]
+    X86_64,
+    /// For protected mode of 32 bits.
+    I386,
+}
+
+impl LabKernel {
+    /// Its name in the table.
+    pub fn kernel(self) -> Kernel {
+        match self {
+            LabKernel::X86_64 => Kernel::Lab,
+            LabKernel::I386 => Kernel::LabI386,
+        }
+    }
+}
+
 /// Whose calls a program makes besides those of Linux.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Personality {
@@ -72,15 +95,6 @@ pub enum Personality {
     Linux,
     /// Calls of GNU Mach: its rows are measured, and no others. (--set personality=mach measures calls of Linux in a kernel that has both.)
     Mach,
-}
-
-impl From<Personality> for Whose {
-    fn from(personality: Personality) -> Whose {
-        match personality {
-            Personality::Linux => Whose::Lab,
-            Personality::Mach => Whose::Mach,
-        }
-    }
 }
 
 impl LabArgs {
@@ -110,16 +124,30 @@ impl LabArgs {
         self.set.iter().map(of).collect()
     }
 
+    /// Whose rows are measured.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] where the kernel does not have the personality.
+    pub fn whose(&self) -> Result<Whose, Error> {
+        match (self.lab_kernel, self.personality) {
+            (kernel, Personality::Linux) => Ok(kernel.kernel().into()),
+            (LabKernel::X86_64, Personality::Mach) => Ok(Whose::Mach),
+            (LabKernel::I386, Personality::Mach) => Err(Error::Usage(
+                "--lab-kernel i386 has no calls of GNU Mach; --personality mach needs the kernel for long mode".into(),
+            )),
+        }
+    }
+
     /// The options of the lab.
     ///
     /// # Errors
-    /// [`Error::Usage`] when a curve is asked for, of rows that are not named; and as of [`LabArgs::sets`].
+    /// [`Error::Usage`] when there are no such rows, or when a curve is asked for, of rows that are not named; and as of [`LabArgs::sets`].
     pub fn options(&self) -> Result<Options, Error> {
         self.sets()?;
         Ok(Options {
             entry: self.rows.entry.clone(),
             operation: self.rows.operation.clone(),
-            whose: self.personality.into(),
+            whose: self.whose()?,
             set: self.set.clone(),
             footprints: self.footprint.all(self.rows.are_named())?,
             ..self.guest.options(LAB_SECONDS)

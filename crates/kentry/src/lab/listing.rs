@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use measure::lab::Listed;
+use places::lab::Mode;
 use record::Step;
 use std::fmt::Write;
 use table::paths::{File, Line};
@@ -17,12 +18,14 @@ const BYTES: usize = 32;
 ///
 /// # Errors
 /// [`Error::Usage`] when there is none, or several.
-pub fn entry<'a>(table: &'a Table, word: &str) -> Result<&'a Entry, Error> {
+pub fn entry<'a>(table: &'a Table, kernel: Kernel, word: &str) -> Result<&'a Entry, Error> {
     // An entry is GNU Mach's where it serves nothing else.
     let is_machs =
         |entry: &Entry| entry.operations_of(Whose::Lab).is_empty() && !entry.mach_operations.is_empty();
-    let whose =
-        if table.entry_of(word, Kernel::Lab).is_some_and(is_machs) { Whose::Mach } else { Whose::Lab };
+    let whose = match kernel {
+        Kernel::Lab if table.entry_of(word, kernel).is_some_and(is_machs) => Whose::Mach,
+        kernel => kernel.into(),
+    };
     let rows = measure::select::rows(table, whose, &[word.to_string()], &[])?;
     let mut entries: Vec<&Entry> = rows.into_iter().map(|(entry, _)| entry).collect();
     entries.dedup_by_key(|entry| entry.id);
@@ -43,8 +46,8 @@ pub fn entry<'a>(table: &'a Table, word: &str) -> Result<&'a Entry, Error> {
 ///
 /// # Errors
 /// [`Error::Usage`] when it has none.
-pub fn path_of(entry: &Entry) -> Result<String, Error> {
-    let (_, paths) = places::lab::kernel_paths().map_err(internal)?;
+pub fn path_of(mode: Mode, entry: &Entry) -> Result<String, Error> {
+    let (_, paths) = places::lab::kernel_paths(mode).map_err(internal)?;
     let file = entry.lab.as_deref().map(|file| file.replace('-', "_"));
     let abi = if entry.abi == Some(Abi::X86_64) { "x86_64" } else { "i386" };
     let names = file.into_iter().flat_map(|file| [format!("{file}_{abi}"), file]);
@@ -65,8 +68,8 @@ fn internal(error: table::paths::Error) -> Error {
 ///
 /// # Errors
 /// [`Error::Usage`] when there are more.
-pub fn text(path: &str, named: &[&str], listed: &[Listed]) -> Result<String, Error> {
-    let kernel = File::read(places::lab::kernel()).map_err(internal)?;
+pub fn text(mode: Mode, path: &str, named: &[&str], listed: &[Listed]) -> Result<String, Error> {
+    let kernel = File::read(places::lab::kernel(mode)).map_err(internal)?;
     match listed {
         [one] => Ok(alone(&kernel, path, named, one)),
         [left, right] => Ok(side_by_side(&kernel, path, named, left, right)),

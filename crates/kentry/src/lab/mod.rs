@@ -19,10 +19,11 @@ use environment::Environment;
 use measure::lab::{Configurations, Emulator, LabPlan, Options, Setup, choose, image};
 use measure::{Counter, Scout};
 use places::host::{Interrupt, Priority, Reading};
+use places::lab::Mode;
 use report::{Kind, Style};
 use std::process::ExitCode;
 use std::time::Duration;
-use table::{Kernel, Table};
+use table::Table;
 
 /// The most that the lab writes for any plan, in bytes.
 const LAB_OUTPUT: usize = 256 << 20;
@@ -47,7 +48,7 @@ pub fn run(args: &LabArgs) -> Result<ExitCode, Error> {
     }
     let options = args.options()?;
     let plan = LabPlan::new(Table::get(), &options)?;
-    args.rows.note_short_names(Table::get(), Kernel::Lab);
+    args.rows.note_short_names(Table::get(), args.lab_kernel.kernel());
     if args.iso.is_some() && args.personality == Personality::Mach {
         return Err(Error::Usage(NO_IMAGE.into()));
     }
@@ -138,8 +139,9 @@ fn of_this_machine(interrupt: &Interrupt) -> Result<(Option<Environment>, Option
 
 /// Prints the path of an entry.
 fn list(args: &LabArgs, word: &str) -> Result<ExitCode, Error> {
-    let entry = listing::entry(Table::get(), word)?;
-    let path = listing::path_of(entry)?;
+    let kernel = args.lab_kernel.kernel();
+    let (mode, entry) = (Mode::of(kernel), listing::entry(Table::get(), kernel, word)?);
+    let path = listing::path_of(mode, entry)?;
     let configurations = Configurations::new(Table::get(), &args.sets()?)?;
     if configurations.all.len() > 2 {
         return Err(Error::Usage("--listing takes two --set at most".into()));
@@ -149,7 +151,7 @@ fn list(args: &LabArgs, word: &str) -> Result<ExitCode, Error> {
     // The same code is built wherever the kernel runs.
     let emulator = choose(&args.options()?, &limits, &mut |_| ())?;
     let listed = measure::lab::listing(entry, &path, &configurations, &emulator, &limits)?;
-    let text = listing::text(&path, &configurations.named, &listed)?.into_bytes();
+    let text = listing::text(mode, &path, &configurations.named, &listed)?.into_bytes();
     outputs.write(Look::WHOLE, |_, _| Ok::<_, Error>(text.clone()))?;
     Ok(ExitCode::SUCCESS)
 }

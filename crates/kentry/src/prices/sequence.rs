@@ -42,7 +42,7 @@ pub struct Counted {
 
 /// Counted on the first path that a setting changes, beside bare and what it requires; none where it changes none.
 pub fn counted(table: &Table, setting: &Setting) -> Option<Counted> {
-    let (_, paths) = places::lab::kernel_paths().ok()?;
+    let (_, paths) = places::lab::kernel_paths(places::lab::Mode::Long).ok()?;
     Some(change(table, &paths, setting)?.counted(table, setting))
 }
 
@@ -50,7 +50,9 @@ pub fn counted(table: &Table, setting: &Setting) -> Option<Counted> {
 /// the setting requires.
 pub fn text(table: &Table, setting: &Setting) -> String {
     let heading = format!("\n## In the lab: {setting}\n\n");
-    let Ok((kernel, paths)) = places::lab::kernel_paths() else { return String::new() };
+    let Ok((kernel, paths)) = places::lab::kernel_paths(places::lab::Mode::Long) else {
+        return String::new();
+    };
     let Some(change) = change(table, &paths, setting) else {
         return heading
             + "Beside bare it adds no instruction to any entry; beside other settings it may (`kentry bill`, in company).\n";

@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn files_that_are_entered_by_gates_and_interrupts_are_those_whose_paths_are() {
-        let (_, kernel) = places::lab::kernel_paths().unwrap();
+        let (_, kernel) = places::lab::kernel_paths(places::lab::Mode::Long).unwrap();
         let [interrupt, gate, exception] = ["BY_INTERRUPT ", "BY_CALL_GATE ", "BY_EXCEPTION "].map(number);
         let files: BTreeSet<&str> =
             Table::get().entries.iter().filter_map(|entry| entry.lab.as_deref()).collect();

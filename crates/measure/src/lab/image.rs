@@ -17,5 +17,5 @@ pub fn image(plan: &LabPlan, limits: &Limits) -> Result<Vec<u8>, Error> {
     lines.extend(header.iter().cloned().chain([Line::Screen]).chain(rest.iter().cloned()));
     let archive =
         places::lab::pack(&places::lab::Plan { lines }, &places::lab::probes()).map_err(Trouble::from)?;
-    Ok(places::lab::image(&archive, limits)?)
+    Ok(places::lab::image(plan.mode, &archive, limits)?)
 }

@@ -5,7 +5,7 @@ use super::{Accel, Options};
 use crate::Error;
 use document::Machine;
 use environment::{Roots, why_emulated};
-use places::lab::{Accelerator, Bochs, Collected, Guest, Limits, Plan, Qemu, Trouble};
+use places::lab::{Accelerator, Bochs, Collected, Guest, Limits, Mode, Plan, Qemu, Trouble};
 use record::Boot;
 use std::fs::OpenOptions;
 use std::path::Path;
@@ -106,11 +106,12 @@ pub fn machine_of(accelerator: Accelerator) -> Machine {
 /// As [`accelerator`].
 pub fn choose(options: &Options, limits: &Limits, say: &mut dyn FnMut(&str)) -> Result<Emulator, Error> {
     let model = options.cpu_model.as_deref();
+    let mode = Mode::of(options.whose.kernel());
     if options.bochs {
-        return Ok(Emulator::Bochs(Bochs::new(model)));
+        return Ok(Emulator::Bochs(Bochs::new(model).in_mode(mode)));
     }
     let accelerator = accelerator(options.accel, model, limits, say)?;
-    Ok(Emulator::Qemu(Qemu::new(accelerator, model)))
+    Ok(Emulator::Qemu(Qemu::new(accelerator, model).in_mode(mode)))
 }
 
 /// What is to execute the instructions of QEMU's guests, with this processor if one is named. `say` gets the reason why `auto` falls

@@ -18,7 +18,7 @@ use record::{Boot, abi};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime};
-use table::{Kernel, SwitchValues};
+use table::SwitchValues;
 
 /// Measures what the plan asks for. `progress` gets the share that is done, and the row.
 ///
@@ -44,7 +44,7 @@ pub fn measure<'a>(
     }
     let trouble = boots.iter().find_map(|boot| boot.trouble.as_ref());
     let facts = Facts {
-        place: Place::new(machine, Kernel::Lab),
+        place: Place::new(machine, plan.mode.kernel()),
         started,
         seconds: begin.elapsed().as_secs_f64(),
         budget: plan.time,

@@ -3,7 +3,7 @@
 use super::{Configuration, Configurations};
 use crate::{Error, HostPlan, TableRow, schedule, select};
 use document::Counter;
-use places::lab::Line;
+use places::lab::{Line, Mode};
 use record::{Footprint, Request, abi};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -155,6 +155,8 @@ pub struct LabPlan<'a> {
     pub configurations: Configurations<'a>,
     /// The defaults of the switches.
     pub defaults: Configuration<'a>,
+    /// The mode of the processor whose kernel is measured.
+    pub mode: Mode,
     /// The seed of the order, the address layout and random bytes.
     pub seed: u64,
     /// The longest that all of it may take.
@@ -188,6 +190,7 @@ impl<'a> LabPlan<'a> {
             jobs,
             configurations,
             defaults: Configuration::defaults(table),
+            mode: Mode::of(options.whose.kernel()),
             seed: options.seed,
             time: options.time,
         })
@@ -219,7 +222,7 @@ impl<'a> LabPlan<'a> {
             }
         }
         let configurations = Configurations { all, named: Vec::new() };
-        LabPlan { observed: Vec::new(), jobs, configurations, defaults, seed, time }
+        LabPlan { observed: Vec::new(), jobs, configurations, defaults, mode: Mode::Long, seed, time }
     }
 
     /// The same with another seed.
@@ -313,7 +316,11 @@ impl<'a> LabPlan<'a> {
         numbered: &mut Vec<Numbered>,
         now: &mut Configuration<'a>,
     ) {
-        for probe in [Probe::Probe64, Probe::Probe32] {
+        let probes = match self.mode {
+            Mode::Long => [Probe::Probe64, Probe::Probe32].as_slice(),
+            Mode::Protected => &[Probe::Probe32],
+        };
+        for probe in probes.iter().copied() {
             lines.push(Line::Run { file: probe.name().into(), arguments: Request::describe() });
             numbered.push(Numbered::Describe(probe));
         }

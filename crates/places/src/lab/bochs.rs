@@ -2,7 +2,7 @@
 
 use crate::emulator::{Command, Trouble as OfProgram};
 use crate::lab::image::image_for_emulator;
-use crate::lab::{Guest, Limits, Trouble, kernel};
+use crate::lab::{Guest, Limits, Mode, Trouble, kernel};
 use process::{Pipe, file_in_memory, inherited};
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -35,7 +35,7 @@ pub struct Bochs {
     pub program: OsString,
     /// The processor that the guest sees.
     pub cpu_model: String,
-    /// The kernel, [`kernel()`](kernel) unless a test boots one of its own.
+    /// The [`kernel`] for long mode, unless another is asked for, or a test boots one of its own.
     pub kernel: Cow<'static, [u8]>,
 }
 
@@ -56,7 +56,12 @@ impl Bochs {
     /// With this processor, or by default with one that supports every switch of the kernel.
     pub fn new(cpu_model: Option<&str>) -> Bochs {
         let cpu_model = cpu_model.unwrap_or("tigerlake").to_string();
-        Bochs { program: "bochs".into(), cpu_model, kernel: kernel().into() }
+        Bochs { program: "bochs".into(), cpu_model, kernel: kernel(Mode::Long).into() }
+    }
+
+    /// The same with the kernel for a mode.
+    pub fn in_mode(self, mode: Mode) -> Bochs {
+        Bochs { kernel: kernel(mode).into(), ..self }
     }
 
     /// Boots an archive whose plan has so many programs and checks.

@@ -1,7 +1,7 @@
 //! A bootable image: GRUB for BIOS and UEFI, the kernel by its multiboot2 header, and the archive.
 
 use crate::emulator::{Command, Trouble as OfProgram};
-use crate::lab::{Limits, Trouble, kernel};
+use crate::lab::{Limits, Mode, Trouble, kernel};
 use std::ffi::OsString;
 use std::io;
 use std::path::Path;
@@ -32,12 +32,12 @@ boot
 const MODULES: &str = "multiboot2 iso9660 normal boot test all_video part_acorn part_amiga part_apple part_bsd part_dfly \
                        part_dvh part_gpt part_msdos part_plan part_sun part_sunpc";
 
-/// An image that machines boot by BIOS or UEFI from a disk, a stick or a CD.
+/// An image that machines boot by BIOS or UEFI from a disk, a stick or a CD, with the kernel for a mode.
 ///
 /// # Errors
 /// When GRUB's programs are missing, or fail.
-pub fn image(archive: &[u8], limits: &Limits) -> Result<Vec<u8>, Trouble> {
-    make(kernel(), archive, "", limits)
+pub fn image(mode: Mode, archive: &[u8], limits: &Limits) -> Result<Vec<u8>, Trouble> {
+    make(kernel(mode), archive, "", limits)
 }
 
 /// The same with another kernel, for an emulator whose end this command waits for, as [`crate::lab::Bochs`].

@@ -35,19 +35,49 @@ pub use qemu::Qemu;
 pub use session::{End, Event, Session};
 pub use trouble::{Disorder, Trouble};
 
-/// The kernel, an ELF file that QEMU (by its PVH note) and GRUB (by its multiboot2 header) boot.
-pub fn kernel() -> &'static [u8] {
-    static KERNEL: LazyLock<Vec<u8>> =
-        LazyLock::new(|| unpacked(include_bytes!(concat!(env!("OUT_DIR"), "/kernel.z"))));
-    &KERNEL
+/// A mode of the processor that the lab has a kernel for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Mode {
+    /// Long mode: programs of 64 and of 32 bits.
+    #[default]
+    Long,
+    /// Protected mode of 32 bits, as it was before: `lab/i386`.
+    Protected,
 }
 
-/// The kernel's file, read, and the templates of its paths.
+impl Mode {
+    /// Of the kernel that has these rows.
+    pub fn of(kernel: table::Kernel) -> Mode {
+        if kernel == table::Kernel::LabI386 { Mode::Protected } else { Mode::Long }
+    }
+
+    /// The kernel's name in the table and in documents.
+    pub fn kernel(self) -> table::Kernel {
+        match self {
+            Mode::Long => table::Kernel::Lab,
+            Mode::Protected => table::Kernel::LabI386,
+        }
+    }
+}
+
+/// The kernel for a mode, an ELF file that QEMU (by its PVH note) and GRUB (by its multiboot2 header) boot.
+pub fn kernel(mode: Mode) -> &'static [u8] {
+    static LONG: LazyLock<Vec<u8>> =
+        LazyLock::new(|| unpacked(include_bytes!(concat!(env!("OUT_DIR"), "/kernel.z"))));
+    static PROTECTED: LazyLock<Vec<u8>> =
+        LazyLock::new(|| unpacked(include_bytes!(concat!(env!("OUT_DIR"), "/kernel-i386.z"))));
+    match mode {
+        Mode::Long => &LONG,
+        Mode::Protected => &PROTECTED,
+    }
+}
+
+/// A kernel's file, read, and the templates of its paths.
 ///
 /// # Errors
 /// When the file is not one of this lab's.
-pub fn kernel_paths() -> Result<(paths::File<'static>, paths::Paths), paths::Error> {
-    let file = paths::File::read(kernel())?;
+pub fn kernel_paths(mode: Mode) -> Result<(paths::File<'static>, paths::Paths), paths::Error> {
+    let file = paths::File::read(kernel(mode))?;
     let paths = paths::Paths::read(&file)?;
     Ok((file, paths))
 }

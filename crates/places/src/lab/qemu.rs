@@ -1,7 +1,7 @@
 //! QEMU's command line for the lab kernel.
 
 use crate::emulator::{Accelerator, Command, qemu};
-use crate::lab::{Guest, Limits, Trouble, kernel};
+use crate::lab::{Guest, Limits, Mode, Trouble, kernel};
 use process::{file_in_memory, inherited};
 use record::abi;
 use std::borrow::Cow;
@@ -18,7 +18,7 @@ pub struct Qemu {
     pub cpu_model: String,
     /// This machine's CPU that all of QEMU is pinned to; none where instructions are counted, which no CPU changes.
     pub cpu: Option<usize>,
-    /// The kernel, [`kernel()`](kernel) unless a test boots one of its own.
+    /// The [`kernel`] for long mode, unless another is asked for, or a test boots one of its own.
     pub kernel: Cow<'static, [u8]>,
 }
 
@@ -29,7 +29,7 @@ impl Qemu {
     /// Debian's QEMU, with this processor or the accelerator's usual one.
     pub fn new(accelerator: Accelerator, cpu_model: Option<&str>) -> Qemu {
         let cpu_model = cpu_model.unwrap_or(accelerator.usual_model()).to_string();
-        let (program, kernel) = (qemu::PROGRAM.into(), kernel().into());
+        let (program, kernel) = (qemu::PROGRAM.into(), kernel(Mode::Long).into());
         Qemu { program, accelerator, cpu_model, cpu: None, kernel }
     }
 
@@ -47,6 +47,11 @@ impl Qemu {
     /// When it cannot be started, or does not answer: there is no guest yet.
     pub fn version(&self, limits: &Limits) -> Result<String, Trouble> {
         Ok(qemu::version(&self.program, limits)?)
+    }
+
+    /// The same with the kernel for a mode.
+    pub fn in_mode(self, mode: Mode) -> Qemu {
+        Qemu { kernel: kernel(mode).into(), ..self }
     }
 
     fn command(&self, archive: &[u8]) -> Result<Command, Trouble> {

@@ -152,6 +152,7 @@ fn kernel(run: &RunHead) -> Option<String> {
     Some(match &run.place.kernel {
         Name::Known(Kernel::Linux) => format!("Linux {release}"),
         Name::Known(Kernel::Lab) => format!("kentry lab {release}"),
+        Name::Known(Kernel::LabI386) => format!("kentry lab {release}, for protected mode"),
         Name::Other(name) => format!("{name} {release}"),
     })
 }

@@ -103,7 +103,7 @@ pub(crate) fn elsewhere(reproduction: &Reproduction) -> Vec<(Kernel, String, Gri
 /// Where a table of guests was measured.
 pub(crate) fn heading_of(kernel: Kernel) -> &'static str {
     match kernel {
-        Kernel::Lab => "in the lab",
+        Kernel::Lab | Kernel::LabI386 => "in the lab",
         Kernel::Linux => "in a guest",
     }
 }
@@ -187,11 +187,11 @@ pub(crate) fn change_words(reproduction: &Reproduction) -> String {
 fn words(kernel: Kernel, found: &InGuests) -> String {
     let run = found.run.as_deref().map_or(String::new(), |id| format!(" (run {})", crate::short(id)));
     let whose = match kernel {
-        Kernel::Lab => "In the lab, kentry's own kernel",
+        Kernel::Lab | Kernel::LabI386 => "In the lab, kentry's own kernel",
         Kernel::Linux => "In guests with a Linux",
     };
     match (found.unit, kernel) {
-        (GuestUnit::Instructions, Kernel::Lab) => format!(
+        (GuestUnit::Instructions, Kernel::Lab | Kernel::LabI386) => format!(
             "{whose}{run}: instructions executed in an emulator, not times. A count ranks no cost: iretq and cpuid count one each, \
              as mov does."
         ),

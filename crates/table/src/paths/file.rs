@@ -70,19 +70,42 @@ impl<'a> File<'a> {
         section.data().ok()?.get(usize::try_from(address - section.address()).ok()?..)
     }
 
-    /// The little-endian number of 8 bytes at an address.
+    /// How many bits its code has: 64 or 32.
+    pub fn bits(&self) -> u32 {
+        if self.file.is_64() { 64 } else { 32 }
+    }
+
+    /// How many bytes a word of its tables has.
+    pub fn word_bytes(&self) -> u64 {
+        u64::from(self.bits() / 8)
+    }
+
+    /// The little-endian word at an address.
     ///
     /// # Errors
     /// [`Error::NothingAt`]
-    pub fn quad(&self, address: u64) -> Result<u64, Error> {
-        let bytes = self.bytes(address, 8)?.first_chunk().ok_or(Error::NothingAt(address))?;
-        Ok(u64::from_le_bytes(*bytes))
+    pub fn word(&self, address: u64) -> Result<u64, Error> {
+        let nothing = || Error::NothingAt(address);
+        let bytes = self.bytes(address, self.word_bytes())?;
+        match self.bits() {
+            64 => bytes.first_chunk().map(|bytes| u64::from_le_bytes(*bytes)).ok_or_else(nothing),
+            _ => bytes.first_chunk().map(|bytes| u32::from_le_bytes(*bytes).into()).ok_or_else(nothing),
+        }
     }
 
-    /// The numbers between two symbols, `<name>_start` and `<name>_end`.
+    /// The little-endian number of 4 bytes at an address.
+    ///
+    /// # Errors
+    /// [`Error::NothingAt`]
+    pub(crate) fn long(&self, address: u64) -> Result<u32, Error> {
+        let bytes = self.bytes(address, 4)?.first_chunk().ok_or(Error::NothingAt(address))?;
+        Ok(u32::from_le_bytes(*bytes))
+    }
+
+    /// The words between two symbols, `<name>_start` and `<name>_end`.
     pub(crate) fn table(&self, name: &str) -> Result<Vec<u64>, Error> {
         let (start, end) = (self.symbol(&format!("{name}_start"))?, self.symbol(&format!("{name}_end"))?);
-        (start..end).step_by(8).map(|at| self.quad(at)).collect()
+        (start..end).step_by(self.word_bytes() as usize).map(|at| self.word(at)).collect()
     }
 
     /// The text at an address, to its NUL.

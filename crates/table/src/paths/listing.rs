@@ -20,13 +20,16 @@ struct Names {
     names: BTreeMap<u64, String>,
     /// The path's beginning, from which addresses in it are counted.
     start: Option<u64>,
+    bits: u32,
 }
 
 /// No path is longer.
 const PATH_BYTES: u64 = 4096;
 
-/// Below this, a number is no address of the kernel.
-const KERNEL_BASE: u64 = 0xffff_ffff_8000_0000;
+/// Below this, a number is no address of a kernel of so many bits.
+fn kernel_base(bits: u32) -> u64 {
+    if bits == 64 { 0xffff_ffff_8000_0000 } else { 0xc000_0000 }
+}
 
 impl SymbolResolver for Names {
     fn symbol(
@@ -38,7 +41,7 @@ impl SymbolResolver for Names {
         size: u32,
     ) -> Option<SymbolResult<'_>> {
         // An absolute address is 32 bits in the instruction, which the processor extends.
-        let address = if size == 4 { address as u32 as i32 as u64 } else { address };
+        let address = if size == 4 && self.bits == 64 { address as u32 as i32 as u64 } else { address };
         match self.start.and_then(|start| address.checked_sub(start)).filter(|offset| *offset < PATH_BYTES) {
             Some(offset) => Some(SymbolResult::with_string(address, format!("+{offset:x}"))),
             None => Some(SymbolResult::with_str(address, self.names.get(&address)?)),
@@ -53,12 +56,13 @@ pub fn disassemble(kernel: &File, address: u64, code: &[u8], start: Option<u64>)
     // The linker script's names of places come last.
     let is_place = |name: &str| name.ends_with("_start") || name.ends_with("_end");
     for wanted in [false, true] {
-        let of_kernel = kernel.symbols().filter(|(_, at)| *at >= KERNEL_BASE);
+        let of_kernel = kernel.symbols().filter(|(_, at)| *at >= kernel_base(kernel.bits()));
         for (name, at) in of_kernel.filter(|(name, _)| is_place(name) == wanted) {
             names.entry(at).or_insert_with(|| name.to_string());
         }
     }
-    let mut formatter = GasFormatter::with_options(Some(Box::new(Names { names, start })), None);
+    let mut formatter =
+        GasFormatter::with_options(Some(Box::new(Names { names, start, bits: kernel.bits() })), None);
     let options = formatter.options_mut();
     options.set_first_operand_char_index(8);
     options.set_space_after_operand_separator(true);
@@ -73,5 +77,5 @@ pub fn disassemble(kernel: &File, address: u64, code: &[u8], start: Option<u64>)
         let bytes = code.get(from..from + instruction.len()).unwrap_or_default().to_vec();
         Line { address: instruction.ip(), bytes, text }
     };
-    Decoder::with_ip(64, code, address, DecoderOptions::NONE).into_iter().map(line).collect()
+    Decoder::with_ip(kernel.bits(), code, address, DecoderOptions::NONE).into_iter().map(line).collect()
 }

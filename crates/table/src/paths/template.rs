@@ -4,11 +4,11 @@ use crate::Table;
 use crate::paths::{Error, File};
 use iced_x86::{Decoder, DecoderOptions, Instruction};
 
-/// The bytes of a step's record, as STEP_RECORD of path.inc writes it.
-const STEP_BYTES: u64 = 32;
+/// The words of a step's record, as STEP_RECORD of path.inc writes it.
+const STEP_WORDS: u64 = 4;
 
 /// A path's record: where its address goes, its slot, its steps, its name, how it is entered.
-const PATH_QUADS: usize = 5;
+const PATH_WORDS: usize = 5;
 
 /// A number from here on has this bit of a condition.
 const LAST_BIT: u32 = 31;
@@ -71,6 +71,8 @@ pub struct Step {
     pub code: Vec<u8>,
     /// If it is a hook: its number.
     pub hook: Option<u64>,
+    /// How many bits its code has.
+    pub bits: u32,
     /// What is executed of it, if that is not each instruction once.
     pub executed: Option<Executed>,
     /// What is executed besides, with some values of switches.
@@ -80,7 +82,7 @@ pub struct Step {
 impl Step {
     /// Its instructions, at the template's addresses.
     pub fn instructions(&self) -> Vec<Instruction> {
-        Decoder::with_ip(64, &self.code, self.start, DecoderOptions::NONE).into_iter().collect()
+        Decoder::with_ip(self.bits, &self.code, self.start, DecoderOptions::NONE).into_iter().collect()
     }
 
     /// Where the next step begins.
@@ -126,12 +128,12 @@ pub struct Path {
 struct Declared(Vec<u64>);
 
 impl Declared {
-    const QUADS: usize = 5;
+    const WORDS: usize = 5;
 
     /// The rows of the step whose code is there: what they count, for each of which number, and with which values.
     fn within(&self, start: u64, end: u64) -> impl Iterator<Item = (Executed, u32)> {
         let rows =
-            self.0.chunks_exact(Self::QUADS).filter_map(|row| <[u64; Self::QUADS]>::try_from(row).ok());
+            self.0.chunks_exact(Self::WORDS).filter_map(|row| <[u64; Self::WORDS]>::try_from(row).ok());
         rows.filter(move |row| (start..end).contains(&row[0])).map(|[_, count, each, switch, values]| {
             (Executed { count, each, switch: switch as u32 }, values as u32)
         })
@@ -170,7 +172,7 @@ impl Paths {
     pub fn read(file: &File) -> Result<Paths, Error> {
         let paths = file.table("path_list")?;
         let executed = Declared(file.table("path_executed")?);
-        let path = |quads: &[u64]| match quads {
+        let path = |words: &[u64]| match words {
             [_, _, steps, name, kind] => Ok(Path {
                 name: file.text(*name)?,
                 kind: *kind as u32 & ((1 << KIND_BITS) - 1),
@@ -183,9 +185,9 @@ impl Paths {
         let attached =
             attached.chunks_exact(2).map(|pair| Ok((pair[1], steps_at(file, pair[0], &executed)?)));
         let limits = file.symbol("path_limits")?;
-        let limit = |index: u64| file.quad(limits + 8 * index);
+        let limit = |index: u64| file.word(limits + file.word_bytes() * index);
         Ok(Paths {
-            paths: paths.chunks(PATH_QUADS).map(path).collect::<Result<_, _>>()?,
+            paths: paths.chunks(PATH_WORDS).map(path).collect::<Result<_, _>>()?,
             attached: attached.collect::<Result<_, Error>>()?,
             branches: file.table("path_branches")?,
             faults: file.table("path_faults")?,
@@ -236,22 +238,22 @@ impl Paths {
 fn steps_at(file: &File, mut at: u64, executed: &Declared) -> Result<Steps, Error> {
     let mut steps = Vec::new();
     loop {
-        let [start, name, conditions, hook] = [0, 8, 16, 24].map(|offset| file.quad(at + offset));
+        let [start, name, conditions, hook] =
+            [0, 1, 2, 3].map(|word| file.word(at + word * file.word_bytes()));
         let (start, name, hook) = (start?, name?, hook?);
         if name == 0 {
             return Ok(Steps { steps, end: start });
         }
-        let (end, last) = (file.quad(at + STEP_BYTES)?, file.quad(at + STEP_BYTES + 16)?);
-        let condition = |at: u64| {
-            let pair = file.quad(at)?;
-            Ok(Condition { which: pair as u32, values: (pair >> 32) as u32 })
-        };
+        let next = at + STEP_WORDS * file.word_bytes();
+        let (end, last) = (file.word(next)?, file.word(next + 2 * file.word_bytes())?);
+        let condition = |at: u64| Ok(Condition { which: file.long(at)?, values: file.long(at + 4)? });
         steps.push(Step {
             name: file.text(name)?,
             conditions: (conditions?..last).step_by(8).map(condition).collect::<Result<_, Error>>()?,
             start,
             code: file.bytes(start, end.saturating_sub(start))?.to_vec(),
             hook: (hook != 0).then_some(hook),
+            bits: file.bits(),
             executed: executed
                 .within(start, end)
                 .find(|(_, values)| *values == 0)
@@ -265,6 +267,6 @@ fn steps_at(file: &File, mut at: u64, executed: &Declared) -> Result<Steps, Erro
                 })
                 .collect(),
         });
-        at += STEP_BYTES;
+        at += STEP_WORDS * file.word_bytes();
     }
 }

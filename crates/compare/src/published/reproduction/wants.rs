@@ -7,7 +7,7 @@ use table::{Kernel, Table};
 /// As the subject of a sentence, where a publication is measured in guests.
 pub(super) fn subject(kernel: Kernel) -> &'static str {
     match kernel {
-        Kernel::Lab => "the lab",
+        Kernel::Lab | Kernel::LabI386 => "the lab",
         Kernel::Linux => "the guest",
     }
 }
@@ -16,7 +16,7 @@ impl Column {
     /// What stands for the column in guests of a kernel: switches of the lab, or parameters of a Linux.
     pub(super) fn settings(&self, kernel: Kernel) -> &BTreeMap<String, String> {
         match kernel {
-            Kernel::Lab => &self.set,
+            Kernel::Lab | Kernel::LabI386 => &self.set,
             Kernel::Linux => &self.boot,
         }
     }
@@ -26,7 +26,7 @@ impl Row {
     /// What stands for the row in guests of a kernel, besides its entry.
     fn settings(&self, kernel: Kernel) -> &BTreeMap<String, String> {
         match kernel {
-            Kernel::Lab => &self.set,
+            Kernel::Lab | Kernel::LabI386 => &self.set,
             Kernel::Linux => &self.boot,
         }
     }
@@ -34,7 +34,7 @@ impl Row {
     /// Entry and operation of the row in guests of a kernel, if it has them there.
     pub(super) fn in_guests(&self, kernel: Kernel, table: &Table) -> Option<(&str, &str)> {
         match kernel {
-            Kernel::Lab => self.in_lab(table),
+            Kernel::Lab | Kernel::LabI386 => self.in_lab(table),
             Kernel::Linux => self.in_guest(),
         }
     }
