@@ -7,6 +7,8 @@ set -euo pipefail
 
 folder=$(cd "$(dirname "$0")/.." && pwd)/target/monitoring
 packages=(prometheus prometheus-node-exporter nagios-nrpe-server nagios-nrpe-plugin libwrap0)
+# Debian 12 has it in the package of Prometheus.
+! apt-cache show promtool >/dev/null 2>&1 || packages+=(promtool)
 
 # In a folder beside it, which takes its place when all is there.
 make_anew() {
@@ -19,6 +21,7 @@ make_anew() {
 		dpkg-deb -x "$package" "$work/new/root" || { cannot "$package cannot be unpacked"; return; }
 	done
 	for program in usr/bin/promtool usr/bin/prometheus usr/bin/prometheus-node-exporter usr/sbin/nrpe usr/lib/nagios/plugins/check_nrpe; do
+		[ -x "$work/new/root/$program" ] || { cannot "no package has $program"; return; }
 		wrap "$program"
 	done
 	rm -rf "$folder"

@@ -6,7 +6,7 @@ use std::time::Duration;
 use table::{Probe, Table};
 
 pub fn host() -> Host {
-    with_time(Duration::from_secs(20))
+    with_time(Duration::from_secs(60))
 }
 
 /// What ends a probe after so long.

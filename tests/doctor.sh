@@ -62,6 +62,13 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 fi
 
 # --- behind a command ---
+# has_figure CHECKUP: whether it tells what getppid costs behind the command.
+has_figure() {
+	python3 -c '
+import json, sys
+rows = json.load(open(sys.argv[1]))["behind"]["rows"]
+sys.exit(not any(row["operation"] == "getppid" and row["behind"] for row in rows if row["entry"] == "syscall-x86_64"))' "$1"
+}
 check "a command that starts no kentry" 3 "$kentry" doctor "${short[@]}" -- true
 expect 'no checkup came from behind it'
 check "a command that is not there" 3 "$kentry" doctor "${short[@]}" -- /nonexistent/command
@@ -73,7 +80,11 @@ expect "^UNKNOWN: wrong usage"
 check "a command that adds nothing" 0 "$kentry" doctor --check carried --budget 1 --fail-on critical -- env
 expect 'carried: env'
 if strace -o /dev/null true 2>/dev/null; then
-	check "strace adds its stops" 0 "$kentry" doctor --check carried --budget 1 --fail-on never --output "$work/behind.json" -- strace -f -o /dev/null
+	# A machine that is never quiet has no figure, which is no fault: it gets three tries.
+	for _ in 1 2 3; do
+		check "strace adds its stops" 0 "$kentry" doctor --check carried --budget 1 --fail-on never --output "$work/behind.json" -- strace -f -o /dev/null
+		has_figure "$work/behind.json" && break
+	done
 	check "they are told in cycles" 0 python3 -c '
 import json, sys
 rows = {row["operation"]: row for row in json.load(open(sys.argv[1]))["behind"]["rows"] if row["entry"] == "syscall-x86_64"}

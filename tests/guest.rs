@@ -16,7 +16,7 @@ use std::time::Duration;
 use table::Table;
 
 /// Longer than any of these boots takes, also beside others.
-const LONG: Duration = Duration::from_secs(120);
+const LONG: Duration = Duration::from_secs(300);
 
 static PROGRAM: LazyLock<Vec<u8>> =
     LazyLock::new(|| linux::stripped(&std::fs::read(env!("CARGO_BIN_EXE_kentry")).unwrap()));

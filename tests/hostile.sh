@@ -207,7 +207,14 @@ check "a hundred runs at once" 0 bash -c '
 	cat "$0"/run.*' "$work" "$kentry" "${one[@]}" --format csv
 current="a hundred runs at once: all measured"
 if [ "$(grep -cE "^syscall-x86_64,[0-9]+,getppid,[0-9]+,64,,hardware,ok" "$out")" = 100 ]; then pass; else fail "not all ok"; fi
-check "nothing is left behind" 0 find /dev/shm /tmp /var/tmp -maxdepth 1 -name 'kentry-*' -newer "$surround"
+# Runs of others at the same time, as in gVisor, have such folders, too; theirs go when they end.
+check "nothing is left behind" 0 bash -c '
+	for _ in $(seq 60); do
+		found=$(find /dev/shm /tmp /var/tmp -maxdepth 1 -name "kentry-*" -newer "$0")
+		[ -n "$found" ] || break
+		sleep 0.5
+	done
+	echo "$found"' "$surround"
 refuse kentry-
 
 # --- interruption ---

@@ -1,8 +1,7 @@
 //! What the kernel makes of a boot loader's information, compiled for the host: maps that overlap, wrap, are in disorder or
 //! damaged. Where it is not refused, what is found free is memory by the map, and belongs to nobody.
 
-use crate::build::{Program, compile, fed, root};
-use crate::executable;
+use crate::build::{OnHost, compile_once, fed, root};
 use record::abi;
 use std::path::PathBuf;
 use std::process::Command;
@@ -20,7 +19,7 @@ const RESERVED: u32 = 2;
 type Range = (u64, u64);
 
 /// The reader, as an executable file.
-struct Reader(tempfile::TempDir);
+struct Reader(OnHost);
 
 impl Reader {
     fn new() -> Reader {
@@ -37,15 +36,11 @@ impl Reader {
         );
         let flags =
             ["-std=gnu11", "-O1", "-fPIC", "-no-pie", "-Wall", "-Wextra", "-Werror", &include, &symbols];
-        let Program { bytes, .. } = compile("boot_information", &flags, &files).unwrap();
-        let folder = tempfile::tempdir().unwrap();
-        let program = folder.path().join("program");
-        executable::write(&program, &bytes);
-        Reader(folder)
+        Reader(OnHost::of(&compile_once("boot_information", &flags, &files).bytes))
     }
 
     fn read(&self, loader: u64, address: u64, memory: &[u8]) -> Found {
-        let mut command = Command::new(self.0.path().join("program"));
+        let mut command = Command::new(self.0.program());
         command.arg(loader.to_string()).arg(format!("{address:x}"));
         let text = fed(&mut command, memory);
         if let Some(why) = text.strip_prefix("panic: ") {

@@ -1,9 +1,12 @@
 //! The programs of this folder, compiled when a test asks for them.
 
-use std::ffi::OsStr;
+use crate::executable;
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex, OnceLock};
 use table::{Table, header};
 
 /// A file for the guest.
@@ -11,6 +14,20 @@ use table::{Table, header};
 pub struct Program {
     pub name: String,
     pub bytes: Vec<u8>,
+}
+
+/// What was made in this run of the tests, by what it was made of. Who asks for it again gets the same, or waits until it is made.
+pub struct Made<K, V>(Mutex<BTreeMap<K, Arc<OnceLock<V>>>>);
+
+impl<K: Ord, V: Clone> Made<K, V> {
+    pub const fn new() -> Made<K, V> {
+        Made(Mutex::new(BTreeMap::new()))
+    }
+
+    pub fn get(&self, of: K, make: impl FnOnce() -> V) -> V {
+        let place = Arc::clone(self.0.lock().unwrap().entry(of).or_default());
+        place.get_or_init(make).clone()
+    }
 }
 
 pub fn root() -> PathBuf {
@@ -31,19 +48,27 @@ pub fn freestanding_with(bits: u8, sources: &[&str], own: &[&str]) -> Program {
     flags.extend(own);
     let stem = sources.first().and_then(|name| name.split('.').next()).unwrap();
     let name = format!("{}-{bits}", stem.trim_end_matches(char::is_numeric));
-    let program = compile(&name, &flags, &files);
-    program.unwrap_or_else(|complaint| panic!("{sources:?}: {complaint}"))
+    compile_once(&name, &flags, &files)
+}
+
+/// Compiles files of the project, once in a run: many tests run the same program.
+///
+/// # Panics
+/// With the compiler's complaints.
+pub fn compile_once<S: AsRef<OsStr>>(name: &str, flags: &[S], files: &[PathBuf]) -> Program {
+    static PROGRAMS: Made<(Vec<OsString>, Vec<PathBuf>), Vec<u8>> = Made::new();
+    let of = (flags.iter().map(OsString::from).collect(), files.to_vec());
+    let bytes = PROGRAMS.get(of, || {
+        let program = compile(name, flags, files);
+        program.unwrap_or_else(|complaint| panic!("{files:?}: {complaint}")).bytes
+    });
+    Program { name: name.into(), bytes }
 }
 
 /// Compiles files to a program; the compiler's complaints when that fails.
 pub fn compile<S: AsRef<OsStr>>(name: &str, flags: &[S], files: &[PathBuf]) -> Result<Program, String> {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("program");
-    compile_to(&out, flags, files)?;
-    Ok(Program { name: name.into(), bytes: std::fs::read(out).unwrap() })
-}
-
-fn compile_to<S: AsRef<OsStr>>(out: &Path, flags: &[S], files: &[PathBuf]) -> Result<(), String> {
     let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".into());
     let output = Command::new(compiler)
         .args(flags)
@@ -51,19 +76,36 @@ fn compile_to<S: AsRef<OsStr>>(out: &Path, flags: &[S], files: &[PathBuf]) -> Re
         .arg(root().join("abi"))
         .args(files)
         .arg("-o")
-        .arg(out)
+        .arg(&out)
         .output()
         .unwrap();
-    if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into_owned());
+    }
+    Ok(Program { name: name.into(), bytes: std::fs::read(out).unwrap() })
 }
 
-/// A program of this folder with sources of the kernel, made for the host.
+/// A program of this folder with sources of the kernel, made for the host, once in a run.
 pub struct OnHost {
     folder: tempfile::TempDir,
 }
 
 impl OnHost {
     pub fn new(driver: &str, of_kernel: &[&str]) -> OnHost {
+        static PROGRAMS: Made<(String, Vec<String>), Vec<u8>> = Made::new();
+        let of = (driver.to_string(), of_kernel.iter().map(ToString::to_string).collect());
+        let bytes = PROGRAMS.get(of, || OnHost::compiled(driver, of_kernel));
+        OnHost::of(&bytes)
+    }
+
+    /// A program that has been compiled.
+    pub fn of(bytes: &[u8]) -> OnHost {
+        let made = OnHost { folder: tempfile::tempdir().unwrap() };
+        executable::write(&made.program(), bytes);
+        made
+    }
+
+    fn compiled(driver: &str, of_kernel: &[&str]) -> Vec<u8> {
         let (lab, folder) = (root().join("lab"), tempfile::tempdir().unwrap());
         let sources = of_kernel.iter().map(|name| lab.join(name));
         let sources: Vec<_> = sources.chain([root().join("tests/lab").join(driver)]).collect();
@@ -72,15 +114,11 @@ impl OnHost {
         let include = [format!("-I{}", lab.display()), format!("-I{}", folder.path().display())];
         let mut flags = vec!["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-fsanitize=undefined"];
         flags.extend(["-fsanitize-undefined-trap-on-error", &include[0], &include[1]]);
-        let made = OnHost { folder };
-        // The compiler writes the file: what this process has open for writing, children of other threads have, too, and then it
-        // cannot be executed.
-        let compiled = compile_to(&made.program(), &flags, &sources);
-        compiled.unwrap_or_else(|complaint| panic!("{driver}: {complaint}"));
-        made
+        let program = compile(driver, &flags, &sources);
+        program.unwrap_or_else(|complaint| panic!("{driver}: {complaint}")).bytes
     }
 
-    fn program(&self) -> PathBuf {
+    pub fn program(&self) -> PathBuf {
         self.folder.path().join("program")
     }
 

@@ -1,7 +1,7 @@
 //! Programs that know nothing of the lab: plain C against the system's C library, linked statically, and the examples of the
 //! entries that the lab alone has.
 
-use crate::build::{Program, compile, root};
+use crate::build::{Made, Program, compile, root};
 use crate::guest::{Emulator, NOW, Ran, Script};
 use crate::skipped::skipped;
 use places::lab::End;
@@ -20,11 +20,13 @@ const VARIANTS: &[(&str, &[&str])] = &[
 
 /// A program of each variant that can be linked here.
 pub fn programs() -> Vec<Program> {
-    VARIANTS.iter().filter_map(|(name, flags)| program(name, flags)).collect()
+    static PROGRAMS: Made<&str, Result<Program, String>> = Made::new();
+    let made = VARIANTS.iter().map(|(name, flags)| PROGRAMS.get(name, || program(name, flags)));
+    made.filter_map(|program| program.map_err(skipped).ok()).collect()
 }
 
-/// None, having said why, where the C library cannot be linked so.
-fn program(name: &str, flags: &[&str]) -> Option<Program> {
+/// Why not, where the C library cannot be linked so.
+fn program(name: &str, flags: &[&str]) -> Result<Program, String> {
     let folder = tempfile::tempdir().unwrap();
     let trivial = folder.path().join("trivial.c");
     std::fs::write(
@@ -34,14 +36,13 @@ fn program(name: &str, flags: &[&str]) -> Option<Program> {
     .unwrap();
     if let Err(complaint) = compile(name, flags, &[trivial]) {
         let packages = "Debian: apt install libc6-dev libc6-dev-i386 lib32gcc-12-dev";
-        skipped(format!("{name}: no program can be linked so ({packages}): {complaint}"));
-        return None;
+        return Err(format!("{name}: no program can be linked so ({packages}): {complaint}"));
     }
     let mut all = flags.to_vec();
     all.extend(["-O1", "-Wall", "-Wextra", "-Werror"]);
     // The mathematics come behind what uses them.
     let files = [root().join("tests/lab/libc.c"), "-lm".into()];
-    Some(compile(name, &all, &files).unwrap_or_else(|complaint| panic!("{name}: {complaint}")))
+    Ok(compile(name, &all, &files).unwrap_or_else(|complaint| panic!("{name}: {complaint}")))
 }
 
 /// What a command of libc.c must do.

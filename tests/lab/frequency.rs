@@ -1,28 +1,20 @@
 //! How the kernel finds the TSC's frequency: what it makes of several measurements and sources, compiled for the host; and
 //! what it finds where the plan says nothing.
 
-use crate::build::{compile, root};
-use crate::executable;
+use crate::build::{OnHost, compile_once, root};
 use crate::guest::{Emulator, Script, Session};
 use crate::kernel::Kernel;
 use crate::monitor::wrapped;
 use places::lab::{Limits, Qemu};
 use record::abi;
-use std::process::Command;
 
 /// `agree LOW HIGH ...` or `choose SOURCE LOW HIGH ...`, and the words that come out.
 fn estimate(words: &str) -> String {
     let lab = root().join("lab");
     let files = [lab.join("time/estimate.c"), root().join("tests/lab/estimate.c")];
     let include = format!("-I{}", lab.display());
-    let program =
-        compile("estimate", &["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", &include], &files);
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("estimate");
-    executable::write(&path, &program.unwrap().bytes);
-    let output = Command::new(path).args(words.split_whitespace()).output().unwrap();
-    assert!(output.status.success(), "{words}: {:?}", output.status);
-    String::from_utf8(output.stdout).unwrap().trim().into()
+    let flags = ["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", &include];
+    OnHost::of(&compile_once("estimate", &flags, &files).bytes).run(words, b"").trim().into()
 }
 
 #[test]

@@ -407,6 +407,20 @@ impl Script {
             (events, Some(trouble)) => Err(format!("{trouble}\n{}", last_words(&events, &self.labels))),
         }
     }
+
+    /// Hears a guest, which may fail, until the last program begins. That one has no end then.
+    pub fn until_the_last(&self, guest: &mut Guest) -> Result<Session, String> {
+        let last = Event::Begin(self.numbered() as u64 - 1);
+        let (plan, mut events) = (self.plan(0), Vec::new());
+        let mut agreed = Agreed::new(guest, &plan);
+        while events.last() != Some(&last) {
+            match agreed.next() {
+                Ok(event) => events.push(event),
+                Err(trouble) => return Err(format!("{trouble}\n{}", last_words(&events, &self.labels))),
+            }
+        }
+        Ok(Session::new(events, &self.labels))
+    }
 }
 
 /// What a guest says, and what ended it unless it came to its end.

@@ -392,47 +392,41 @@ fn told_of_file(lines: &[String]) -> (&str, String) {
     (&lines[at], lines[..at].iter().map(|line| format!("{line}\n")).collect())
 }
 
-#[test]
-fn by_uefi_what_is_drawn_is_the_text() {
-    let Some(image) = Image::make(&plan(60)) else { return };
-    let Some(mut machine) = Machine::boot(&image, Firmware::Uefi, Medium::Usb) else { return };
-    let lines = machine.lines();
-    assert!(lines.len() > 120, "{lines:?}");
-    let kernel = Kernel::read();
-    let font = kernel.data("font", 95 * 16);
-    assert_eq!(see_all(&lines, || machine.pixels(font)), 2);
-}
-
-#[test]
-fn by_uefi_each_boot_leaves_a_file_on_the_stick() {
-    let Some(image) = Image::make(&plan(3)) else { return };
-    let mut texts = Vec::new();
-    for name in ["KENTRY01.TXT", "KENTRY02.TXT"] {
-        let Some(machine) = Machine::boot(&image, Firmware::Uefi, Medium::Usb) else { return };
-        let lines = machine.lines();
-        let (told, text) = told_of_file(&lines);
-        assert_eq!(told, format!("written to {name} on the partition that the machine was booted from"));
-        assert!(text.contains("\n-- ") && text.contains("\nsyscall-x86_64 "), "{text}");
-        texts.push((name, text));
-    }
-    for (name, text) in texts {
-        assert_eq!(image.of_efi_partition(name), text, "{name}");
-    }
+/// The file that this boot left behind, which holds what it has written before it tells so.
+fn check_file(image: &Image, lines: &[String], name: &str) {
+    let (told, text) = told_of_file(lines);
+    assert_eq!(told, format!("written to {name} on the partition that the machine was booted from"));
+    assert!(text.contains("\n-- ") && text.contains("\nsyscall-x86_64 "), "{text}");
+    assert_eq!(image.of_efi_partition(name), text, "{name}");
 }
 
 /// OVMF's timer is the local APIC's; the lab has masked and stopped it, and had interrupts off.
-#[test]
-fn back_in_the_firmware_its_timer_ticks_again() {
-    // More than one page: behind a single one the machine stops.
-    let Some(image) = Image::make(&plan(60)) else { return };
-    let Some(mut machine) = Machine::boot(&image, Firmware::Uefi, Medium::Usb) else { return };
-    machine.lines();
+fn check_timer(machine: &mut Machine) {
     machine.ask_until("info lapic", |line| line.starts_with("LVTT") && !line.contains("masked"));
     machine.ask_until("info lapic", |line| line.starts_with("Timer") && !line.contains("initial_count = 0 "));
     machine.ask_until("info registers", |line| {
         let flags = line.split_once("RFL=").and_then(|(_, rest)| rest.split_whitespace().next());
         flags.is_some_and(|flags| u64::from_str_radix(flags, 16).unwrap() & 0x200 != 0)
     });
+}
+
+#[test]
+fn by_uefi_what_is_drawn_is_the_text_each_boot_leaves_a_file_and_the_firmwares_timer_ticks_again() {
+    // More than one page: behind a single one the machine stops.
+    let Some(image) = Image::make(&plan(60)) else { return };
+    let Some(mut machine) = Machine::boot(&image, Firmware::Uefi, Medium::Usb) else { return };
+    let first = machine.lines();
+    assert!(first.len() > 120, "{first:?}");
+    let kernel = Kernel::read();
+    let font = kernel.data("font", 95 * 16);
+    assert_eq!(see_all(&first, || machine.pixels(font)), 2);
+    check_timer(&mut machine);
+    drop(machine);
+    let Some(machine) = Machine::boot(&image, Firmware::Uefi, Medium::Usb) else { return };
+    let second = machine.lines();
+    drop(machine);
+    check_file(&image, &first, "KENTRY01.TXT");
+    check_file(&image, &second, "KENTRY02.TXT");
 }
 
 #[test]

@@ -1,17 +1,17 @@
 //! Machines that are not QEMU's smallest: chipsets, boot loaders, amounts of memory, and processors that lack something. On
 //! each of them programs run, and the kernel's page tables map nothing but memory as memory.
 
-use crate::build::freestanding;
-use crate::guest::{Answer, LIMIT, Script, limits};
+use crate::build::{Made, freestanding};
+use crate::guest::{Answer, LIMIT, Script, Session, limits};
 use crate::monitor::{Monitor, is_missing, wrapped};
 use crate::skipped::skipped;
 use crate::trial::working;
-use places::lab::{End, Event, Events, Guest, Limits, Qemu, Trouble};
+use places::lab::{End, Guest, Limits, Qemu, Trouble};
 use record::abi;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
-use std::time::Duration;
+use std::sync::Arc;
 
 /// A machine of QEMU's. The kernel is loaded by QEMU itself, where no GRUB is named.
 struct Machine {
@@ -132,30 +132,65 @@ impl Machine {
     }
 }
 
-/// Boots each entry once, a program that does not end, and another entry.
-fn check(machine: &Machine) -> Result<(), String> {
+/// A machine that has run each entry once and a program that does not end, and that runs another such program.
+#[derive(Debug)]
+struct Seen {
+    session: Session,
+    /// What the kernel's tables map.
+    pages: Vec<Page>,
+    /// As QEMU has it.
+    memory: Vec<Range>,
+    io_apics: Vec<u64>,
+}
+
+/// One boot of each machine is enough for all tests; why the kernel did not boot there.
+fn seen(machine: &Machine) -> Arc<Result<Seen, String>> {
+    static SEEN: Made<&str, Arc<Result<Seen, String>>> = Made::new();
+    SEEN.get(machine.name, || Arc::new(look(machine)))
+}
+
+/// Boots a machine, and looks at it by QEMU's monitor when the last program runs.
+fn look(machine: &Machine) -> Result<Seen, String> {
     let (folder, spinner) = (tempfile::tempdir().unwrap(), freestanding(64, &["faults64.S"]));
+    let socket = folder.path().join("monitor");
     let mut script = Script::new();
     for (entry, operation) in working() {
         script.row(entry, operation);
     }
     if machine.ticks {
         script.limit(LIMIT / 100);
-        let spins = script.exec(&spinner, &["spin"]);
-        assert_eq!(spins + 1, script.numbered());
+        script.exec(&spinner, &["spin"]);
     }
-    let boot = |archive: &[u8], programs, limits: &Limits| {
-        machine.boot(folder.path(), "", archive, programs, limits)
-    };
-    let limits = Limits { time: Duration::from_secs(60), ..limits() };
-    let session = script.try_in(&boot, Qemu::TCG_HERTZ, &limits)?;
+    script.limit(0);
+    script.set("pti=off");
+    script.exec(&spinner, &["spin"]);
+    let more = format!("-monitor unix:{},server=on,wait=off", socket.display());
+    let archive = script.archive(Qemu::TCG_HERTZ);
+    let guest = machine.boot(folder.path(), &more, &archive, script.numbered(), &limits());
+    let mut guest = guest.map_err(|trouble| trouble.to_string())?;
+    let session = script.until_the_last(&mut guest)?;
+    let mut monitor = Monitor::open(&socket);
+    let pages = monitor.ask("info tlb").lines().filter_map(page).collect();
+    let tree = monitor.ask("info mtree -f");
+    // Each of QEMU's views of the addresses has the same I/O APICs.
+    let io_apics: BTreeSet<u64> = tree.lines().filter_map(io_apic).collect();
+    let memory = tree.lines().filter_map(memory).collect();
+    Ok(Seen { session, pages, memory, io_apics: io_apics.into_iter().collect() })
+}
+
+/// Whether all that has ended did so as it should.
+fn check(machine: &Machine) -> Result<(), String> {
+    let seen = seen(machine);
+    let session = &seen.as_ref().as_ref().map_err(String::clone)?.session;
     let loader = if machine.grub.is_some() { abi::LOADER_MULTIBOOT2 } else { abi::LOADER_PVH };
     assert_eq!(session.boot.loader, loader, "{}", machine.name);
     for feature in [abi::FEATURE_SMEP, abi::FEATURE_SMAP, abi::FEATURE_UMIP, abi::FEATURE_XSAVE] {
         let has = session.boot.features >> feature & 1 == 1;
         assert_eq!(has, machine.lacks != Some(feature), "{}: feature {feature}", machine.name);
     }
-    for ran in &session.ran {
+    let (_, ended) = session.ran.split_last().unwrap();
+    assert_eq!(ended.len(), working().len() + usize::from(machine.ticks), "{}", machine.name);
+    for ran in ended {
         let is_right = if ran.label.contains("spin") {
             matches!(ran.end, End::Runaway(_))
         } else {
@@ -222,36 +257,6 @@ fn io_apic(line: &str) -> Option<u64> {
     (what == "ioapic").then_some(u64::from_str_radix(first, 16).ok()?)
 }
 
-/// A machine while a program runs.
-struct Seen {
-    /// What the kernel's tables map.
-    pages: Vec<Page>,
-    /// As QEMU has it.
-    memory: Vec<Range>,
-    io_apics: Vec<u64>,
-}
-
-/// Looks at a machine by QEMU's monitor; why the kernel did not boot.
-fn look(machine: &Machine) -> Result<Seen, Trouble> {
-    let folder = tempfile::tempdir().unwrap();
-    let socket = folder.path().join("monitor");
-    let mut script = Script::new();
-    script.limit(0);
-    script.set("pti=off");
-    script.exec(&freestanding(64, &["faults64.S"]), &["spin"]);
-    let more = format!("-monitor unix:{},server=on,wait=off", socket.display());
-    let archive = script.archive(Qemu::TCG_HERTZ);
-    let mut guest = machine.boot(folder.path(), &more, &archive, script.numbered(), &limits())?;
-    while guest.next()? != Event::Begin(0) {}
-    let mut monitor = Monitor::open(&socket);
-    let pages = monitor.ask("info tlb").lines().filter_map(page).collect();
-    let tree = monitor.ask("info mtree -f");
-    // Each of QEMU's views of the addresses has the same I/O APICs.
-    let io_apics: BTreeSet<u64> = tree.lines().filter_map(io_apic).collect();
-    let memory = tree.lines().filter_map(memory).collect();
-    Ok(Seen { pages, memory, io_apics: io_apics.into_iter().collect() })
-}
-
 /// The kernel's addresses for memory, for devices, and for itself: lab/mm/mm.h.
 const DIRECT_MAP: u64 = 0xffff_8880_0000_0000;
 const DEVICE_MAP: u64 = 0xffff_c000_0000_0000;
@@ -291,7 +296,8 @@ fn memory_is_mapped_as_memory_and_devices_are_not() {
     }
     let mut wrong = Vec::new();
     for machine in machines().filter(|machine| machine.known.is_none()) {
-        let Seen { pages, memory, io_apics } = look(machine).unwrap();
+        let seen = seen(machine);
+        let Seen { pages, memory, io_apics, .. } = seen.as_ref().as_ref().unwrap();
         let mapped = |from: u64| pages.iter().filter(move |page| page.address >= from);
         let most: u64 = memory.iter().map(|(start, end)| end - start).max().unwrap();
         let direct: u64 =
@@ -299,9 +305,9 @@ fn memory_is_mapped_as_memory_and_devices_are_not() {
         assert!(direct > 16 << 20 && direct <= most, "{}: {direct:#x} of {most:#x}", machine.name);
         let devices: Vec<u64> =
             mapped(DEVICE_MAP).filter(|page| page.address < KERNEL_BASE).map(|page| page.physical).collect();
-        let expected: Vec<u64> = io_apics.into_iter().chain(machine.ticks.then_some(APIC)).collect();
+        let expected: Vec<u64> = io_apics.iter().copied().chain(machine.ticks.then_some(APIC)).collect();
         assert_eq!(devices, expected, "{}: the registers of the APICs alone", machine.name);
-        wrong.extend(misplaced(machine, &pages, &memory));
+        wrong.extend(misplaced(machine, pages, memory));
     }
     assert!(wrong.is_empty(), "{:#?}", &wrong[..wrong.len().min(20)]);
 }

@@ -1,10 +1,8 @@
 //! How identifiers of address spaces are given: the kernel's code, compiled for the host, against a model of a TLB that keeps
 //! whatever is not flushed. No emulator has such a TLB.
 
-use crate::build::{compile, root};
+use crate::build::{OnHost, compile_once, root};
 use std::collections::{BTreeMap, BTreeSet};
-use std::os::unix::fs::PermissionsExt;
-use std::process::Command;
 
 /// The processor goes to one of eight address spaces, one ends and a new one takes its place, or all that is cached is void.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,23 +34,19 @@ fn taken(pairs: usize, events: &[Event]) -> Vec<(usize, bool)> {
     let lab = root().join("lab");
     let files = [lab.join("mm/pcid.c"), root().join("tests/lab/pcid.c")];
     let include = format!("-I{}", lab.display());
-    let program = compile("pcid", &["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", &include], &files);
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("pcid");
-    std::fs::write(&path, program.unwrap().bytes).unwrap();
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let flags = ["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", &include];
+    let program = OnHost::of(&compile_once("pcid", &flags, &files).bytes);
     let words = events.iter().map(|event| match event {
         Event::Enter(space) => space.to_string(),
         Event::End(space) => format!("e{space}"),
         Event::Forget => "f".into(),
     });
-    let output = Command::new(path).arg(pairs.to_string()).args(words).output().unwrap();
-    assert!(output.status.success());
+    let words: Vec<String> = std::iter::once(pairs.to_string()).chain(words).collect();
     let line = |line: &str| {
         let (pair, flush) = line.split_once(' ').unwrap();
         (pair.parse().unwrap(), flush == "1")
     };
-    String::from_utf8(output.stdout).unwrap().lines().map(line).collect()
+    program.run(&words.join(" "), b"").lines().map(line).collect()
 }
 
 /// Whether a translation could be used that is not, or not any more, of the address space that the processor is in. It keeps

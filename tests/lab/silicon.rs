@@ -1,7 +1,7 @@
 //! What machines do that an emulator's own boot does not: interrupts that nobody asked for, NMIs and machine checks at any time,
 //! processors that lack what this one has, firmware that leaves something behind, a fault before the kernel is up.
 
-use crate::build::{compile, freestanding, root};
+use crate::build::{compile_once, freestanding, root};
 use crate::guest::{Answer, Emulator, Ran, Script, Session, limits};
 use crate::kernel::Kernel;
 use crate::monitor::{Monitor, is_missing, wrapped};
@@ -242,7 +242,7 @@ fn behind_leftovers(folder: &Path, mut kernel: Vec<u8>) -> (Vec<u8>, String) {
         format!("-DBREAKPOINT={:#x}", probe_entry()),
         format!("-Wl,-Ttext={AT:#x},--oformat=binary,--build-id=none"),
     ];
-    let code = compile("leftovers", &flags, &[root().join("tests/lab/leftovers.S")]).unwrap();
+    let code = compile_once("leftovers", &flags, &[root().join("tests/lab/leftovers.S")]);
     kernel[entry].copy_from_slice(&(AT as u32).to_le_bytes());
     let file = folder.join("leftovers");
     std::fs::write(&file, code.bytes).unwrap();

@@ -1,7 +1,7 @@
 //! NMIs with PCID, which only Bochs has. It writes no log of them, and its timers have no distance that is exact: so they come
 //! anywhere, and code in the kernel's place reports what they came before (spread_nmis.S).
 
-use crate::build::{compile, root};
+use crate::build::{compile_once, root};
 use crate::every_instruction::{
     CASES_32, CASES_64, CLOSED, Interrupt, NMI, OPEN, STUB_BYTES, built, is_behind_division, jump,
     kernel_with, program,
@@ -43,7 +43,7 @@ fn kernel(timer_count: u64) -> Vec<u8> {
         define("NMI_AT", NMI_AT),
         format!("-Wl,-Ttext={at:#x},--oformat=binary,--build-id=none"),
     ];
-    let code = compile("spread-nmis", &flags, &[root().join("tests/lab/spread_nmis.S")]).unwrap().bytes;
+    let code = compile_once("spread-nmis", &flags, &[root().join("tests/lab/spread_nmis.S")]).bytes;
     assert!((64..64 * STUB_BYTES as usize).contains(&code.len()), "{}", code.len());
     let mut write = |address: u64, code: &[u8]| {
         let at = kernel.place(address);

@@ -28,6 +28,7 @@ CASE vsyscall
 	call	*%rax
 	test	%rax, %rax
 	jnz	wrong
+	ARRIVE
 	AGAIN
 
 /*
@@ -50,6 +51,7 @@ CASE vsyscall
 	lcall	*gate_x86_64
 	cmp	$\result, %rax
 	jne	wrong
+	ARRIVE
 .endm
 CASE memory
 	BEGIN

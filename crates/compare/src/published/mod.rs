@@ -436,6 +436,7 @@ mod tests {
         assert_eq!(names("KAISER"), ["pti-unixbench", "pti-costs"]);
         assert_eq!(names("hurd"), ["gnu-mach-2015"]);
         assert_eq!(names("mach-null-trap"), ["gnu-mach-2015"], "what it was called");
+        assert_eq!(names("task-switch"), ["intel-gates"]);
         assert_eq!(names("pti-costs"), ["pti-costs"]);
         assert!(names("nothing").is_empty());
         let taken = refused(|s| s.replacen("known_as = [\"gettimeofday\"", "known_as = [\"l4re-null\"", 1));
@@ -451,6 +452,27 @@ mod tests {
         assert!(sets.is_empty() && mach.on_linux().is_empty());
         let mixed = refused(|s| s.replacen("operation = \"mach_msg-null\"", "operation = \"getppid\"", 1));
         assert!(mixed.contains("its rows in the lab are by the calls of two personalities"), "{mixed}");
+    }
+
+    /// A manual has the clocks of an instruction; a round trip is two of them, which the row's words name.
+    #[test]
+    fn sums_of_intels_clocks_are_those_that_their_rows_name() {
+        let intel = Publications::get().find("intel-gates").unwrap();
+        assert!(intel.is_for_lab(Table::get()) && intel.loops().is_empty());
+        for (row, parts) in [
+            ("int, iret", [Some(78 + 55), Some(99 + 82)]),
+            ("lcall, lret", [Some(82 + 55), Some(86 + 68)]),
+            ("lcall, 8 words, lret", [Some(86 + 4 * 8 + 55), Some(94 + 4 * 8 + 68)]),
+            ("int to a task, iret", [Some(167 + 169), Some(309 + 275)]),
+            ("lcall to a TSS, iret", [Some(177 + 169), Some(300 + 275)]),
+            ("ljmp to a TSS, twice", [Some(2 * 175), Some(2 * 303)]),
+            ("int from V86, iret", [None, Some(119 + 60)]),
+        ] {
+            let found = intel.rows.iter().map(Spanned::get_ref).find(|one| one.name == row).unwrap();
+            let figures: Vec<Option<f64>> = found.published.iter().map(|figure| figure.0).collect();
+            assert_eq!(figures, parts.map(|sum: Option<i32>| sum.map(f64::from)), "{row}");
+        }
+        assert_eq!(intel.rows.len(), 7);
     }
 
     #[test]
@@ -482,6 +504,7 @@ mod tests {
             "gettimeofday-4.14",
             "gettimeofday-i7-8550u",
             "gnu-mach-2015",
+            "intel-gates",
             "kvm-round-trip",
             "l4re-null",
             "pti-unixbench",
