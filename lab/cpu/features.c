@@ -199,7 +199,7 @@ void cpu_find_features(void)
 	add(FEATURE_SHSTK, leaf7.ecx & LEAF7_ECX_SHSTK);
 	add(FEATURE_IBT, leaf7.edx & LEAF7_EDX_IBT);
 	add(FEATURE_SYSENTER, mode_has_sysenter(cpu.vendor) && cpu.has_sysenter);
-	add(FEATURE_SYSCALL32, cpu.vendor == VENDOR_AMD);
+	add(FEATURE_SYSCALL32, MODE_HAS_SYSCALL32 && cpu.vendor == VENDOR_AMD);
 	add(FEATURE_PCID, MODE_HAS_PCID && leaf1.ecx & LEAF1_ECX_PCID);
 	add(FEATURE_PGE, leaf1.edx & LEAF1_EDX_PGE);
 	add(FEATURE_INVPCID, leaf7.ebx & LEAF7_EBX_INVPCID);

@@ -11,6 +11,7 @@
 #define MODE_FEATURE FEATURE_LONG
 
 #define MODE_HAS_PCID	  1
+#define MODE_HAS_SYSCALL32 1
 #define MODE_HAS_FSGSBASE 1 /* wrfsbase and its like are instructions of 64-bit code */
 
 /* AMD's processors have no sysenter in long mode, and Intel's no syscall of 32-bit code; CPUID reports what exists outside of it. */

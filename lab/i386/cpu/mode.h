@@ -11,6 +11,7 @@
 #define MODE_FEATURE FEATURE_PROTECTED
 
 #define MODE_HAS_PCID	  0 /* of long mode alone (SDM vol. 3, 4.10.1) */
+#define MODE_HAS_SYSCALL32 0 /* there is no path for it yet: it changes no stack (APM vol. 3, SYSCALL) */
 #define MODE_HAS_FSGSBASE 0
 
 /* Both vendors' processors have it outside of long mode. */
