@@ -6,12 +6,13 @@
 set -euo pipefail
 
 folder=$(cd "$(dirname "$0")/.." && pwd)/target/monitoring
+programs=(usr/bin/promtool usr/bin/prometheus usr/bin/prometheus-node-exporter usr/sbin/nrpe usr/lib/nagios/plugins/check_nrpe)
 packages=(prometheus prometheus-node-exporter nagios-nrpe-server nagios-nrpe-plugin libwrap0)
-# Debian 12 has it in the package of Prometheus.
-! apt-cache show promtool >/dev/null 2>&1 || packages+=(promtool)
 
 # In a folder beside it, which takes its place when all is there.
 make_anew() {
+	# Debian 12 has it in the package of Prometheus.
+	! apt-cache show promtool >/dev/null 2>&1 || packages+=(promtool)
 	mkdir -p "${folder%/*}"
 	work=$(mktemp -d "$folder.XXXXXX")
 	trap 'rm -rf "$work"' EXIT
@@ -20,7 +21,7 @@ make_anew() {
 	for package in "$work"/*.deb; do
 		dpkg-deb -x "$package" "$work/new/root" || { cannot "$package cannot be unpacked"; return; }
 	done
-	for program in usr/bin/promtool usr/bin/prometheus usr/bin/prometheus-node-exporter usr/sbin/nrpe usr/lib/nagios/plugins/check_nrpe; do
+	for program in "${programs[@]}"; do
 		[ -x "$work/new/root/$program" ] || { cannot "no package has $program"; return; }
 		wrap "$program"
 	done
@@ -43,5 +44,13 @@ cannot() {
 	return 1
 }
 
-[ -x "$folder/bin/check_nrpe" ] || make_anew || exit 77
+# Whether the folder has every program, and the script that runs it.
+is_whole() {
+	local program
+	for program in "${programs[@]}"; do
+		[ -x "$folder/root/$program" ] && [ -x "$folder/bin/${program##*/}" ] || return 1
+	done
+}
+
+is_whole || make_anew || exit 77
 echo "$folder"

@@ -151,12 +151,28 @@ fn perf_counts_as_many() {
     assert_eq!(of("tracepoint", &program, &[])["total"], counted, "{told}");
 }
 
-/// The share against the same program's CPU time when nobody counts. Nothing else here starts children of this size meanwhile, and noise
-/// moves both.
+/// The share against the same program's CPU time when nobody counts. Both runs are disturbed, each for itself, and by other tests, too: a
+/// share that is right is near in one of a few tries, and one that is wrong in none.
 #[test]
 fn the_share_is_that_of_a_run_without_counting() {
     let folder = tempfile::tempdir().unwrap();
     let program = calls(folder.path());
+    for method in methods() {
+        let mut far = Vec::new();
+        while far.len() < 4 {
+            match is_near(method, &program) {
+                None => return skipped("this machine is too noisy for the cost of a crossing"),
+                Some(Ok(())) => break,
+                Some(Err(why)) => far.push(why),
+            }
+        }
+        assert!(far.len() < 4, "{method}: {far:?}");
+    }
+}
+
+/// Whether the share is near what the counted calls take of the CPU time of a run that nobody counts; the error says how far it is. None
+/// where the cost of a crossing is not known.
+fn is_near(method: &str, program: &Path) -> Option<Result<(), String>> {
     let arguments = ["300000", "0", "0", "300"];
     let usage = |text: &str| -> f64 {
         let parts = text.split_whitespace().rev().take(2).map(|part| part.parse::<f64>().unwrap());
@@ -166,27 +182,18 @@ fn the_share_is_that_of_a_run_without_counting() {
     let line = format!("TIMEFORMAT='%U %S'; time {} {}", program.display(), arguments.join(" "));
     let output = Command::new("bash").args(["-c", &line]).output().unwrap();
     let alone = usage(&said(&output));
-    for method in methods() {
-        let words =
-            ["--format", "json", "--method", method, "--budget", "1", "--", program.to_str().unwrap()];
-        let output = run(&[&words[..], &arguments].concat());
-        let document: Value = serde_json::from_slice(&output.stdout).unwrap();
-        let ns = &document["crossings"][0]["ns"]["estimate"];
-        let (Some(ns), Some(low), Some(high)) =
-            (ns.as_f64(), document["share"]["low"].as_f64(), document["share"]["high"].as_f64())
-        else {
-            return skipped("this machine is too noisy for the cost of a crossing");
-        };
-        let expected = 300_000.0 * ns * 1e-9 / alone;
-        assert!(
-            low <= expected * 1.5 && high >= expected / 1.5,
-            "{method}: {expected} is not near {low} to {high}"
-        );
-        assert!(low > 0.0 && high <= 1.0);
-        if method == "filter" {
-            assert!(document["share"]["estimate"].is_null());
-        }
+    let words = ["--format", "json", "--method", method, "--budget", "1", "--", program.to_str().unwrap()];
+    let output = run(&[&words[..], &arguments].concat());
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let ns = document["crossings"][0]["ns"]["estimate"].as_f64()?;
+    let (low, high) = (document["share"]["low"].as_f64()?, document["share"]["high"].as_f64()?);
+    assert!(low > 0.0 && high <= 1.0, "{method}: {low} to {high}");
+    if method == "filter" {
+        assert!(document["share"]["estimate"].is_null());
     }
+    let expected = 300_000.0 * ns * 1e-9 / alone;
+    let is_near = low <= expected * 1.5 && high >= expected / 1.5;
+    Some(if is_near { Ok(()) } else { Err(format!("{expected} is not near {low} to {high}")) })
 }
 
 /// The events of a child leave it before it is taken down: a task clock of 0.532 s stood beside 0.750 s of user and system.

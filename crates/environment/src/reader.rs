@@ -71,7 +71,7 @@ impl<'a> Reader<'a> {
     fn miss_for(&mut self, what: &str, error: &io::Error, normal: &str) {
         let expected = error.kind() == io::ErrorKind::NotFound && !normal.is_empty();
         let normal = if expected { format!(" (normal {normal})") } else { String::new() };
-        self.note(what, format!("{}{normal}", reason(error)), expected);
+        self.note(what, format!("{}{normal}", process::in_words(error)), expected);
     }
 
     /// The text of a file that every machine of this kind has.
@@ -167,11 +167,6 @@ fn open(path: &std::path::Path) -> io::Result<File> {
 fn first_line(text: &str) -> String {
     let line = text.lines().next().unwrap_or_default().trim();
     line.chars().take(LINE_LIMIT).collect()
-}
-
-/// An error in words, without Rust's "(os error 2)".
-fn reason(error: &io::Error) -> String {
-    process::without_numbers(&error.to_string())
 }
 
 #[cfg(test)]

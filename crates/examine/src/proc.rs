@@ -60,16 +60,11 @@ impl Proc {
         match self.read(path) {
             Ok(text) => Some(text.trim().to_owned()),
             Err(error) => {
-                self.miss_expected(&format!("/proc/{path}"), reason(&error));
+                self.miss_expected(&format!("/proc/{path}"), process::in_words(&error));
                 None
             }
         }
     }
-}
-
-/// An error in words, without Rust's "(os error 2)".
-pub(crate) fn reason(error: &io::Error) -> String {
-    process::without_numbers(&error.to_string())
 }
 
 /// A name that somebody else chose, fit for a line: no control characters, and bounded.

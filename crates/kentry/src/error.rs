@@ -56,7 +56,7 @@ pub fn words(error: &io::Error) -> String {
         InvalidFilename => "the file name is too long",
         _ if error.raw_os_error() == Some(Errno::ENXIO as i32) => "it is a pipe that nobody reads",
         _ if error.raw_os_error() == Some(Errno::EBADF as i32) => "it is closed, or not open for writing",
-        _ => return process::without_numbers(&error.to_string()),
+        _ => return process::in_words(error),
     };
     words.into()
 }
@@ -193,13 +193,6 @@ mod tests {
         for errno in [Errno::ENOENT, Errno::EACCES, Errno::EISDIR, Errno::EIO, Errno::ELOOP] {
             assert_eq!(of(errno), None, "{errno}");
         }
-    }
-
-    #[test]
-    fn numbers_of_errors_are_left_out_wherever_they_stand() {
-        assert_eq!(process::without_numbers("no (os error 2); gone (os error 13)"), "no; gone");
-        assert_eq!(process::without_numbers("no (os error"), "no (os error");
-        assert_eq!(process::without_numbers("as (it) is"), "as (it) is");
     }
 
     #[test]

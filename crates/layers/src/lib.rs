@@ -14,6 +14,7 @@ pub mod notification;
 pub mod perf;
 mod profile;
 mod raw_tracepoint;
+mod shared;
 mod speculation;
 mod supervised;
 pub mod tracefs;
@@ -24,6 +25,7 @@ mod word;
 pub use bpf::{Looks, Program};
 pub use layer::{Group, Kind, LAYERS, Layer, NOTHING};
 pub use profile::{Compiled, MOST_BYTES, Profile, ProfileError};
+pub use shared::{Shared, shared};
 pub use word::Word;
 
 /// Why a layer cannot be had here, in words.

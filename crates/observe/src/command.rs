@@ -9,6 +9,8 @@ use crate::guard::Guard;
 use crate::notify;
 use crate::target::CpuTime;
 use crate::watch::{Observed, Watch};
+use layers::Shared;
+use layers::notification::Message;
 use nix::errno::Errno;
 use nix::fcntl::OFlag;
 use nix::libc;
@@ -135,15 +137,12 @@ impl Started {
         let made = socketpair(AddressFamily::Unix, SockType::Datagram, None, SockFlag::SOCK_CLOEXEC);
         let (ours, theirs) = made.map_err(|errno| Error::system("no socket", errno))?;
         let socket = theirs.as_raw_fd();
-        let born = Arc::new(shared()?);
-        let prepared = Prepared::new(command, output, {
-            let born = Arc::clone(&born);
-            move || {
-                born.set(std::process::id());
-                notify::put_on(socket)
-            }
+        let (born, message) = (shared::<AtomicU32>()?, shared::<Message>()?);
+        let prepared = Prepared::new(command, output, move || {
+            born.store(std::process::id(), Ordering::SeqCst);
+            notify::put_on(socket)
         })?;
-        let guard = Guard::start()?;
+        let guard = Guard::start(message)?;
         let of_guard =
             guard.socket().ok_or_else(|| Error::System("no socket to the filter's guard".into()))?;
         let (pid, ends) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicBool::new(false)));
@@ -157,10 +156,10 @@ impl Started {
                 let sent = notify::send(of_guard.as_raw_fd(), listener.as_raw_fd());
                 sent.map_err(|errno| Error::system("the filter's guard cannot be told", errno))?;
                 let first = || Some(pid.load(Ordering::SeqCst)).filter(|pid| *pid != 0);
-                notify::supervise(&listener, first, &ends).inspect_err(|_| {
+                notify::supervise(&listener, message, first, &ends).inspect_err(|_| {
                     // A command that has yet to execute its program has the listener itself, and would wait for an answer for ever.
                     if first().is_none() {
-                        notify::kill(born.get());
+                        notify::kill(born.load(Ordering::SeqCst));
                     }
                     let _ =
                         nix::sys::socket::shutdown(of_guard.as_raw_fd(), nix::sys::socket::Shutdown::Both);
@@ -335,33 +334,9 @@ fn wait_to_go([is_ready, may_go, go]: [RawFd; 3]) -> Result<(), Errno> {
     }
 }
 
-/// A word of memory that a child shares.
-struct Shared(std::ptr::NonNull<AtomicU32>);
-
-// SAFETY: it is an atomic number, which lives as long as this process.
-unsafe impl Send for Shared {}
-// SAFETY: as above.
-unsafe impl Sync for Shared {}
-
-impl Shared {
-    fn set(&self, value: u32) {
-        // SAFETY: it is mapped and never unmapped.
-        unsafe { self.0.as_ref() }.store(value, Ordering::SeqCst);
-    }
-
-    fn get(&self) -> u32 {
-        // SAFETY: as above.
-        unsafe { self.0.as_ref() }.load(Ordering::SeqCst)
-    }
-}
-
-fn shared() -> Result<Shared, Error> {
-    use nix::sys::mman::{MapFlags, ProtFlags, mmap_anonymous};
-    let length = std::num::NonZero::<usize>::MIN;
-    let protection = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
-    // SAFETY: new memory, at a place that the kernel chooses.
-    let made = unsafe { mmap_anonymous(None, length, protection, MapFlags::MAP_SHARED) };
-    made.map(|memory| Shared(memory.cast())).map_err(|errno| Error::system("no memory", errno))
+/// Memory that a child shares.
+fn shared<T: Shared>() -> Result<&'static T, Error> {
+    layers::shared().map_err(|errno| Error::system("no memory", errno))
 }
 
 /// A command's process, where its group is noted, and the terminal that it has.
@@ -372,7 +347,7 @@ struct Prepared {
     command: Command,
     name: OsString,
     /// Which step failed in the child, and its error.
-    told: Arc<Shared>,
+    told: &'static AtomicU32,
     note: Option<Arc<GroupNote>>,
     terminal: Option<Terminal>,
 }
@@ -398,15 +373,13 @@ impl Prepared {
         let terminal = Terminal::of_this_process();
         let has_terminal = terminal.is_some();
         let parent = std::process::id();
-        let told = Arc::new(shared()?);
-        let tell = Arc::clone(&told);
+        let told = shared::<AtomicU32>()?;
         // SAFETY: what runs in the child makes system calls, and neither allocates nor locks.
         unsafe {
             command.pre_exec(move || {
                 let failed = |step: Step| {
-                    let tell = &tell;
                     move |errno: Errno| {
-                        tell.set((step as u32) << 16 | errno as u32);
+                        told.store((step as u32) << 16 | errno as u32, Ordering::SeqCst);
                         io::Error::from(errno)
                     }
                 };
@@ -429,7 +402,7 @@ impl Prepared {
 
     fn spawn(mut self) -> Result<Spawned, Error> {
         let spawned = self.command.spawn();
-        let child = spawned.map_err(|source| failed(&self.name, self.told.get(), source))?;
+        let child = spawned.map_err(|source| failed(&self.name, self.told.load(Ordering::SeqCst), source))?;
         Ok((child, self.note, self.terminal))
     }
 }

@@ -41,5 +41,5 @@ impl Error {
 
 /// A system's error without its number.
 pub(crate) fn words(error: &io::Error) -> String {
-    process::without_numbers(&error.to_string()).to_lowercase()
+    process::in_words(error).to_lowercase()
 }

@@ -1,9 +1,10 @@
 //! A process that stands in for this one where a filter outlives it: killed, this process can answer no more, and each call of the command
-//! would fail for ever. The guard has the filter's listener, too. It sleeps until the other end of its socket is closed; from then on it kills
-//! each process that asks, until nobody has the filter any more.
+//! would fail for ever. The guard has the filter's listener, too. It sleeps until the other end of its socket is closed. Then it kills whoever
+//! asked and was not answered, which shared memory tells, and from then on each process that asks, until nobody has the filter any more.
 
 use crate::error::Error;
 use crate::notify;
+use layers::notification::Message;
 use nix::errno::Errno;
 use nix::libc;
 use nix::sys::signal::{SigSet, SigmaskHow};
@@ -28,7 +29,8 @@ pub(crate) struct Guard {
 }
 
 impl Guard {
-    pub fn start() -> Result<Guard, Error> {
+    /// `told` is where this process is told of calls.
+    pub fn start(told: &'static Message) -> Result<Guard, Error> {
         let failed = |errno: Errno| Error::system("no process that guards the filter can be made", errno);
         let made = socketpair(AddressFamily::Unix, SockType::SeqPacket, None, SockFlag::SOCK_CLOEXEC);
         let (life, end) = made.map_err(failed)?;
@@ -37,7 +39,7 @@ impl Guard {
         // SAFETY: the child makes system calls on its stack, and ends.
         let made = unsafe { fork() };
         if let Ok(ForkResult::Child) = made {
-            watch(end.as_raw_fd());
+            watch(end.as_raw_fd(), told);
         }
         // It cannot fail with a mask that came from the kernel.
         let _ = mask.thread_set_mask();
@@ -66,7 +68,7 @@ impl Drop for Guard {
 }
 
 /// In the guard.
-fn watch(end: RawFd) -> ! {
+fn watch(end: RawFd, told: &Message) -> ! {
     // SAFETY: system calls with numbers. It leaves the terminal's session, and the files of the other process but for the socket, which
     // becomes the first: whoever reads what that process writes must not wait for this one.
     unsafe {
@@ -80,7 +82,7 @@ fn watch(end: RawFd) -> ! {
         }
     }
     if let Some(listener) = notify::receive(0).filter(|listener| outlives(*listener)) {
-        notify::kill_all(listener);
+        notify::kill_all(listener, told);
     }
     // SAFETY: ends this process without running what the other registered for its own exit.
     unsafe { libc::_exit(0) }

@@ -8,7 +8,7 @@ use crate::counts::Counts;
 use crate::error::Error;
 use crate::proc;
 use layers::bpf::{X86_64, answer, jump, load};
-use layers::notification;
+use layers::notification::{self, Message};
 use nix::errno::Errno;
 use nix::libc;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -112,12 +112,13 @@ const LOOK: u8 = 50;
 const LAST: Duration = Duration::from_secs(2);
 
 /// Answers and counts until nobody has the filter any more. The first process is counted from the program on that it executes. Once it is told
-/// to end, those who have the filter are killed instead.
+/// to end, those who have the filter are killed instead. `message` is the guard's, too.
 ///
 /// # Errors
 /// [`Error::System`] where the kernel does not tell who asks; then those who did are killed.
 pub(crate) fn supervise(
     listener: &OwnedFd,
+    message: &Message,
     first: impl Fn() -> Option<u32>,
     ends: &AtomicBool,
 ) -> Result<Counts, Error> {
@@ -148,7 +149,7 @@ pub(crate) fn supervise(
         if !has.contains(PollFlags::POLLIN) {
             return Ok(counts);
         }
-        let asked = match notification::next(listener.as_raw_fd()) {
+        let asked = match notification::next(listener.as_raw_fd(), message) {
             Ok(asked) => asked,
             // Whoever asked may have been killed meanwhile.
             Err(Errno::EINTR | Errno::ENOENT) => continue,
@@ -178,8 +179,14 @@ pub(crate) fn supervise(
     }
 }
 
-/// Kills each process that asks, until nobody has the filter any more. On this stack alone, so that a child may call it.
-pub(crate) fn kill_all(listener: RawFd) {
+/// Kills whoever waits for the answer to the call that another process was told of last, and then each process that asks, until nobody has the
+/// filter any more. On this stack alone, so that a child may call it.
+pub(crate) fn kill_all(listener: RawFd, told: &Message) {
+    let (last, message) = (told.last(), Message::new());
+    // The kernel tells of a call once.
+    if notification::is_waited_for(listener, last.id) {
+        kill(last.pid);
+    }
     loop {
         let mut file = libc::pollfd { fd: listener, events: libc::POLLIN, revents: 0 };
         // SAFETY: the kernel writes into a place of this stack.
@@ -188,7 +195,7 @@ pub(crate) fn kill_all(listener: RawFd) {
             Ok(_) if file.revents & libc::POLLIN != 0 => {}
             _ => return,
         }
-        match notification::next(listener) {
+        match notification::next(listener, &message) {
             Ok(asked) => kill(asked.pid),
             Err(Errno::EINTR | Errno::ENOENT) => {}
             Err(_) => return,
@@ -243,5 +250,70 @@ pub(crate) fn refused(errno: Errno) -> Error {
             Error::System("this kernel has no seccomp filters with user notification (Linux 5.5 has)".into())
         }
         other => Error::system("a seccomp filter that asks at each call cannot be put on", other),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test")]
+mod tests {
+    use super::*;
+    use nix::sys::signal::Signal;
+    use nix::sys::socket::{AddressFamily, SockFlag, SockType, socketpair};
+    use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+    use nix::unistd::{ForkResult, Pid, fork};
+
+    /// A child with the filter, which asks for ever; and the filter's listener. None where no such filter can be put on here.
+    fn asking() -> Option<(Pid, OwnedFd)> {
+        let pair =
+            socketpair(AddressFamily::Unix, SockType::SeqPacket, None, SockFlag::SOCK_CLOEXEC).unwrap();
+        // SAFETY: the child makes system calls on its stack.
+        match unsafe { fork() }.unwrap() {
+            ForkResult::Child => {
+                if put_on(pair.1.as_raw_fd()).is_err() {
+                    // SAFETY: ends this process without what the tests registered for its exit.
+                    unsafe { libc::_exit(0) };
+                }
+                loop {
+                    nix::unistd::getppid();
+                }
+            }
+            ForkResult::Parent { child } => {
+                drop(pair.1);
+                let listener = receive(pair.0.as_raw_fd())?;
+                // SAFETY: the kernel has just made it for this process.
+                Some((child, unsafe { std::os::fd::FromRawFd::from_raw_fd(listener) }))
+            }
+        }
+    }
+
+    /// Where kentry was killed between being told of a call and the answer, the program waited for ever, and the guard with it.
+    #[test]
+    fn who_was_not_answered_is_killed() {
+        let Some((child, listener)) = asking() else { return };
+        let told: &'static Message = layers::shared().unwrap();
+        assert!(notification::next(listener.as_raw_fd(), told).is_ok_and(|asked| asked.id == told.last().id));
+        let ends = std::thread::spawn(move || kill_all(listener.as_raw_fd(), told));
+        let begin = Instant::now();
+        let mut status = WaitStatus::StillAlive;
+        while status == WaitStatus::StillAlive && begin.elapsed() < Duration::from_secs(10) {
+            std::thread::sleep(Duration::from_millis(5));
+            status = waitpid(child, Some(WaitPidFlag::WNOHANG)).unwrap();
+        }
+        kill(child.as_raw() as u32);
+        assert_eq!(status, WaitStatus::Signaled(child, Signal::SIGKILL, false));
+        ends.join().unwrap();
+    }
+
+    #[test]
+    fn who_was_answered_is_not_taken_for_another() {
+        let Some((child, listener)) = asking() else { return };
+        let message = Message::new();
+        let asked = notification::next(listener.as_raw_fd(), &message).unwrap();
+        assert!(notification::is_waited_for(listener.as_raw_fd(), asked.id));
+        notification::go_on(listener.as_raw_fd(), asked.id).unwrap();
+        assert!(!notification::is_waited_for(listener.as_raw_fd(), message.last().id));
+        assert!(!notification::is_waited_for(listener.as_raw_fd(), Message::new().last().id));
+        kill(child.as_raw() as u32);
+        waitpid(child, None).unwrap();
     }
 }

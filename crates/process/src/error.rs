@@ -109,6 +109,11 @@ fn is_shortage(errno: Errno) -> bool {
     matches!(errno, Errno::EAGAIN | Errno::ENOMEM | Errno::EMFILE | Errno::ENFILE | Errno::ETXTBSY)
 }
 
+/// A system's error in words, without its number.
+pub fn in_words(error: &std::io::Error) -> String {
+    without_numbers(&error.to_string())
+}
+
 /// A text in which the system's error numbers, such as `(os error 2)`, are removed.
 pub fn without_numbers(text: &str) -> String {
     let mut parts = text.split(" (os error ");
@@ -122,6 +127,14 @@ pub fn without_numbers(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_of_errors_are_left_out_wherever_they_stand() {
+        assert_eq!(without_numbers("no (os error 2); gone (os error 13)"), "no; gone");
+        assert_eq!(without_numbers("no (os error"), "no (os error");
+        assert_eq!(without_numbers("as (it) is"), "as (it) is");
+        assert_eq!(in_words(&std::io::Error::from(Errno::ENOENT)), "No such file or directory");
+    }
 
     fn not_started(phase: Phase, errno: Errno) -> Error {
         Error::NotStarted { phase, errno }

@@ -20,7 +20,7 @@ mod warden;
 pub use affinity::{allowed_cpus, pin_this_thread};
 pub use child::{Child, Event, Finished, run};
 pub use command::{Command, Isolation, Pipe, Program, environment};
-pub use error::{Error, Phase, limit, without_numbers};
+pub use error::{Error, Phase, in_words, limit, without_numbers};
 pub use limits::{Interrupt, Limits};
 pub use memory::{executable_in_memory, file_in_memory, inherited};
 pub use nix::errno::Errno;

@@ -456,6 +456,11 @@ impl Table {
         self.operations.iter().find(|operation| operation.name == name)
     }
 
+    /// The operations that are a batch of io_uring, and of how many NOPs, in the table's order.
+    pub fn batches(&self) -> impl Iterator<Item = (&Operation, u32)> {
+        self.operations.iter().filter_map(|operation| Some((operation, operation.nops?)))
+    }
+
     /// The lab's switch of that name.
     pub fn switch(&self, name: &str) -> Option<&Switch> {
         self.switches.iter().find(|switch| switch.name == name)

@@ -6,8 +6,8 @@ use crate::impact::{
 };
 use observe::{Call, Observed, Way};
 use std::collections::BTreeMap;
-use table::Table;
 use table::special::{GETPPID, SYSCALL};
+use table::{Operation, Table};
 
 /// What was counted, and of whom.
 #[derive(Debug)]
@@ -348,12 +348,13 @@ fn remedies(
         let what = format!("{name} by the vDSO, without a call");
         all.push(Remedy { what, calls: *count, at_most: false, ns, share: seconds(ns, *count), note });
     }
-    all.extend(batches(calls, costs, &seconds));
+    all.extend(batches(table, calls, costs, &seconds));
     all
 }
 
 /// What io_uring would save of calls that it has operations for, by how many are submitted together.
 fn batches(
+    table: &Table,
     calls: &BTreeMap<Call, u64>,
     costs: &Costs,
     seconds: &dyn Fn(Option<Interval>, u64) -> Option<Interval>,
@@ -364,9 +365,7 @@ fn batches(
     if count == 0 {
         return Vec::new();
     }
-    let sizes =
-        Table::get().operations.iter().filter_map(|operation| Some((&operation.name, operation.nops?)));
-    let each = sizes.map(|(operation, size)| {
+    let each = table.batches().map(|(Operation { name: operation, .. }, size)| {
         let one = costs.ns(SYSCALL, operation).map(|ns| ns * (1.0 / f64::from(size)));
         let ns = costs.ns(GETPPID.entry, GETPPID.operation).zip(one).map(|(call, one)| call.less(one));
         let note = match one {

@@ -13,7 +13,7 @@ pub use error::CarriedError;
 pub use programs::KernelProgram;
 pub use speculation::{IndirectBranch, StoreBypass};
 
-use crate::proc::{Proc, name, reason};
+use crate::proc::{Proc, name};
 use environment::{Restrictions, Unseen};
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -193,7 +193,7 @@ fn required(proc: &Proc, folder: &str, file: &'static str, pid: u32) -> Result<S
         match error.raw_os_error().map(nix::errno::Errno::from_raw) {
             Some(nix::errno::Errno::ESRCH) => CarriedError::NoSuchProcess(pid),
             _ if error.kind() == io::ErrorKind::NotFound => CarriedError::NoSuchProcess(pid),
-            _ => CarriedError::NotReadable { pid, file, why: reason(&error) },
+            _ => CarriedError::NotReadable { pid, file, why: process::in_words(&error) },
         }
     })
 }

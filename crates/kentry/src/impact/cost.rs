@@ -23,8 +23,7 @@ pub fn rows<'t>(table: &'t Table, calls: &[Call]) -> Vec<TableRow<'t>> {
         wanted.push((served.vdso, &served.operation.name));
     }
     if calls.iter().any(|call| call.way == Way::Syscall) {
-        let batches = table.operations.iter().filter(|operation| operation.nops.is_some());
-        wanted.extend(batches.map(|operation| (SYSCALL, operation.name.as_str())));
+        wanted.extend(table.batches().map(|(operation, _)| (SYSCALL, operation.name.as_str())));
     }
     let is_wanted =
         |(entry, operation): &TableRow| wanted.contains(&(entry.name.as_str(), operation.name.as_str()));

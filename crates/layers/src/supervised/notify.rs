@@ -5,12 +5,11 @@ use crate::NotHere;
 use crate::bpf::Program;
 use crate::child::{Status, fork_with_files, leave};
 use crate::install::install_with_listener;
-use crate::notification;
+use crate::notification::{self, Message};
+use crate::shared;
 use nix::errno::Errno;
 use nix::libc;
-use nix::sys::mman::{MapFlags, ProtFlags, mmap_anonymous};
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
-use std::num::NonZero;
 use std::os::fd::{IntoRawFd, RawFd};
 use std::sync::atomic::{AtomicI32, Ordering};
 
@@ -19,7 +18,7 @@ static CHILD: AtomicI32 = AtomicI32::new(0);
 
 /// Has a child become the program, and answers its calls to its end.
 pub(crate) fn notify(program: Become) -> Result<i32, NotHere> {
-    let place = shared().map_err(|errno| NotHere::refused("mmap", errno))?;
+    let place = shared::<AtomicI32>().map_err(|errno| NotHere::refused("mmap", errno))?;
     end_with_child()?;
     // One table of descriptors: the child cannot send its own any more when it has one, because every call of its waits for an answer.
     let child = fork_with_files().map_err(|errno| NotHere::refused("clone", errno))?;
@@ -44,7 +43,7 @@ pub(crate) fn notify(program: Become) -> Result<i32, NotHere> {
 
 /// Lets the next call go on.
 fn answer(listener: RawFd) -> Result<(), NotHere> {
-    let asked = match notification::next(listener) {
+    let asked = match notification::next(listener, &Message::new()) {
         // The call was interrupted, or its process has ended; if that was the last one, the handler ends this one.
         Err(Errno::EINTR | Errno::ENOENT) => return Ok(()),
         other => other.map_err(|errno| NotHere::refused("seccomp notification", errno))?,
@@ -56,16 +55,6 @@ fn answer(listener: RawFd) -> Result<(), NotHere> {
         }
         Err(errno) => Err(NotHere::refused("seccomp answer", errno)),
     }
-}
-
-/// Memory of a number, which a child shares.
-fn shared() -> Result<&'static AtomicI32, Errno> {
-    let length = NonZero::new(size_of::<AtomicI32>()).ok_or(Errno::EINVAL)?;
-    let protection = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
-    // SAFETY: new memory, at a place that the kernel chooses.
-    let memory = unsafe { mmap_anonymous(None, length, protection, MapFlags::MAP_SHARED) }?;
-    // SAFETY: it is aligned to a page, zero, which is a valid value, and never unmapped.
-    Ok(unsafe { memory.cast().as_ref() })
 }
 
 /// From here on this process ends when the child does, wherever it waits.

@@ -60,7 +60,7 @@ pub enum Trouble {
 impl From<std::io::Error> for Trouble {
     fn from(error: std::io::Error) -> Trouble {
         let limit = error.raw_os_error().and_then(|number| process::limit(process::Errno::from_raw(number)));
-        let words = process::without_numbers(&error.to_string());
+        let words = process::in_words(&error);
         Trouble::Files(limit.map_or_else(|| words.clone(), |limit| format!("{words}: {limit}")))
     }
 }
