@@ -4,7 +4,7 @@
  * In: one boot module, a ustar archive. Its file "stdin", if there is one, is what each program can read from its standard
  * input. Its file "plan" is text, a line for each step, words separated by one space:
  *
- *	lab 3			the version, first
+ *	lab 4			the version, first
  *	seed NUMBER		address layout and random bytes come from it
  *	time SECONDS		CLOCK_REALTIME at boot
  *	tsc HERTZ		frequency of the TSC, where it is known from outside; otherwise the kernel finds out
@@ -41,7 +41,7 @@
  */
 #pragma once
 
-#define LAB_VERSION 3
+#define LAB_VERSION 4
 
 #define RECORD_LAB_BOOT	      64 /* LAB_BOOT_WORDS of u64, see below; the first */
 /* Number of the plan's run, exec, check or listing line, from 0 over those alone. */
@@ -94,7 +94,17 @@
 #define LAB_BOOT_SIGNATURE	 19
 #define LAB_BOOT_SIGNATURE_END	 20 /* edx */
 #define LAB_BOOT_MICROCODE	 21 /* revision; 0: unknown */
-#define LAB_BOOT_WORDS		 22
+/*
+ * The same of instructions that steps of switches are made of, in ring 0; 0: the processor lacks it, refuses it, or ring 0 is emulated.
+ */
+#define LAB_BOOT_CR4_TICKS	 22 /* mov to cr4 that changes PGE: flush-by=pge */
+#define LAB_BOOT_SPEC_CTRL_TICKS 23 /* wrmsr to SPEC_CTRL that changes IBRS: ibrs=on */
+#define LAB_BOOT_PRED_CMD_TICKS	 24 /* an IBPB: ibpb, entry-ibpb */
+#define LAB_BOOT_FLUSH_CMD_TICKS 25 /* l1d-flush */
+#define LAB_BOOT_INVPCID_TICKS	 26 /* of one page: flush-by=invpcid */
+#define LAB_BOOT_INVLPG_TICKS	 27 /* flush-by=invlpg */
+#define LAB_BOOT_PROCESSORS	 28 /* that ACPI lists, of which one is used; 0: unknown */
+#define LAB_BOOT_WORDS		 29
 
 /* The loop of LAB_BOOT_RING0_TICKS: each turn is a chain of two imuls, of three core cycles each. */
 #define RING_TURNS	 20000
@@ -126,6 +136,19 @@
  * and iretq known take about 1000 (Sapphire Rapids), and two more world switches at least 1000.
  */
 #define RING_CROSSING_UNKNOWN_EXIT 2000
+
+/*
+ * A write of CR4 that changes PGE, and one of SPEC_CTRL, may take nearly as long natively as an exit does: two of CR4 took 539 ns on a
+ * Skylake laptop, the reloads included (Linux d8bced79af1d), which is 900 core cycles each at its highest clock. But nothing that leaves the guest
+ * takes much less than a cpuid that does: only the hypervisor's work differs. So the limit is so many quarters of that; and where cpuid does not leave
+ * the guest, RING_CROSSING_UNKNOWN_EXIT.
+ */
+#define RING_EXIT_QUARTERS 3
+/*
+ * PRED_CMD and FLUSH_CMD command work of thousands of core cycles, which alone takes longer than many an exit: time tells only where exits are
+ * dearer than that, as in a hypervisor within another. From here on, where cpuid leaves the guest and takes no longer.
+ */
+#define RING_COMMAND	   20000
 
 /* LAB_BOOT_SIGNS */
 #define SIGN_HYPERVISOR	  0 /* CPUID says that there is one */

@@ -137,10 +137,15 @@ static void enable_nx(void)
 	add(FEATURE_NX, rdmsr(MSR_EFER) & EFER_NXE);
 }
 
-/* A hypervisor may announce PRED_CMD and refuse the write, which no path could survive. */
+/* A hypervisor may announce PRED_CMD or FLUSH_CMD and refuse the write, which no path could survive. */
+static int can_command(int is_announced, uint32_t msr, uint64_t command)
+{
+	return is_announced && wrmsr_safe(msr, command);
+}
+
 static int can_command_predictors(int is_announced)
 {
-	return is_announced && wrmsr_safe(MSR_PRED_CMD, PRED_CMD_IBPB);
+	return can_command(is_announced, MSR_PRED_CMD, PRED_CMD_IBPB);
 }
 
 static void find_speculation_of_intel(struct cpuid leaf7)
@@ -157,7 +162,8 @@ static void find_speculation_of_intel(struct cpuid leaf7)
 	add(FEATURE_STIBP, leaf7.edx & LEAF7_EDX_STIBP);
 	add(FEATURE_SSBD, leaf7.edx & LEAF7_EDX_SSBD);
 	add(FEATURE_MDCLEAR, leaf7.edx & LEAF7_EDX_MD_CLEAR || capabilities & CAPABILITIES_CLEARS);
-	add(FEATURE_L1DFLUSH, leaf7.edx & LEAF7_EDX_L1D_FLUSH);
+	add(FEATURE_L1DFLUSH,
+	    can_command((leaf7.edx & LEAF7_EDX_L1D_FLUSH) != 0, MSR_FLUSH_CMD, FLUSH_CMD_L1D));
 	add(FEATURE_BHICTRL, more & LEAF7_2_EDX_BHI_CTRL);
 }
 
@@ -167,15 +173,12 @@ static void find_speculation_of_intel(struct cpuid leaf7)
  */
 static void find_speculation_of_amd(void)
 {
-	const uint32_t ebx = extended(LEAF_EXTENDED_8).ebx, eax = extended(LEAF_EXTENDED_21).eax;
+	const struct amd_speculation found =
+	    amd_speculation(extended(LEAF_EXTENDED_8).ebx, extended(LEAF_EXTENDED_21).eax);
 
-	cpu.has_automatic_ibrs = (eax & EXT21_EAX_AUTOMATIC) != 0;
-	add(FEATURE_IBRS, ebx & EXT8_EBX_IBRS);
-	add(FEATURE_IBPB, can_command_predictors((ebx & EXT8_EBX_IBPB) != 0));
-	add(FEATURE_EIBRS, cpu.has_automatic_ibrs || (ebx & EXT8_EBX_IBRS && ebx & EXT8_EBX_IBRS_ALWAYS));
-	add(FEATURE_STIBP, ebx & EXT8_EBX_STIBP);
-	add(FEATURE_SSBD, ebx & EXT8_EBX_SSBD);
-	add(FEATURE_MDCLEAR, eax & EXT21_EAX_VERW_CLEAR);
+	cpu.has_automatic_ibrs = found.has_automatic_ibrs;
+	cpu.features |= found.features;
+	add(FEATURE_IBPB, can_command_predictors(found.announces_ibpb));
 }
 
 void cpu_find_features(void)

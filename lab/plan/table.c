@@ -79,20 +79,29 @@ void table_title(void)
 /* The times of rows that do this are mostly the hypervisor's. Where CPUID has none, time alone does not prove that there is one. */
 static void put_trapped(unsigned trapped, int is_guest)
 {
-	static const char *const names[TRAPPED_COMBINATIONS] = {
-	    [TRAPPED_CR3_WRITES] = " CR3 writes",
-	    [TRAPPED_INTERRUPTS] = " interrupts",
-	    [TRAPPED_INVALID] = " invalid instructions",
+	static const struct {
+		unsigned what;
+		const char *name;
+	} all[] = {
+	    {TRAPPED_CR3_WRITES, " CR3 writes"},
+	    {TRAPPED_INTERRUPTS, " interrupts"},
+	    {TRAPPED_INVALID, " invalid instructions"},
+	    {TRAPPED_CR4_WRITES, " CR4 writes"},
+	    {TRAPPED_SPEC_CTRL, " SPEC_CTRL writes"},
+	    {TRAPPED_PRED_CMD, " IBPBs"},
+	    {TRAPPED_FLUSH_CMD, " L1D flushes"},
+	    {TRAPPED_INVPCID, " invpcid"},
+	    {TRAPPED_INVLPG, " invlpg"},
 	};
 	struct line_buffer line = {.length = 0};
 	const char *before = "";
 
 	line_text(&line, is_guest ? "the hypervisor handles itself:" : "unexpectedly slow here:");
-	for (unsigned what = 1; what < TRAPPED_COMBINATIONS; what *= 2) {
-		if (!(trapped & what))
+	for (unsigned i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		if (!(trapped & all[i].what))
 			continue;
 		line_text(&line, before);
-		line_text(&line, names[what]);
+		line_text(&line, all[i].name);
 		before = ",";
 	}
 	put(&line, CONSOLE_TEXT);

@@ -52,6 +52,26 @@ fn named(what: Trapped) -> &'static [&'static str] {
         Trapped::Cr3Writes => &["writes of CR3"],
         Trapped::Interrupts => &["interrupts"],
         Trapped::InvalidInstructions => &["invalid instructions"],
+        Trapped::Cr4Writes => &["writes of CR4"],
+        Trapped::SpecCtrlWrites => &["writes of SPEC_CTRL"],
+        Trapped::PredCmdWrites => &["IBPBs"],
+        Trapped::FlushCmdWrites => &["flushes of the first data cache"],
+        Trapped::Invpcid => &["invpcid"],
+        Trapped::Invlpg => &["invlpg"],
+    }
+}
+
+fn one(what: Trapped) -> &'static str {
+    match what {
+        Trapped::Cr3Writes => "a write of CR3",
+        Trapped::Interrupts => "an interrupt and its return",
+        Trapped::InvalidInstructions => "an invalid instruction",
+        Trapped::Cr4Writes => "a write of CR4",
+        Trapped::SpecCtrlWrites => "a write of SPEC_CTRL",
+        Trapped::PredCmdWrites => "an IBPB",
+        Trapped::FlushCmdWrites => "a flush of the first data cache",
+        Trapped::Invpcid => "invpcid",
+        Trapped::Invlpg => "invlpg",
     }
 }
 
@@ -61,6 +81,12 @@ fn rows(what: Trapped) -> &'static [&'static str] {
         Trapped::Cr3Writes => &["pti=on", "page faults"],
         Trapped::Interrupts => &["gates", "exceptions", "exit=iret"],
         Trapped::InvalidInstructions => &["ud", "lock-nop"],
+        Trapped::Cr4Writes => &["flush-by=pge"],
+        Trapped::SpecCtrlWrites => &["ibrs=on"],
+        Trapped::PredCmdWrites => &["ibpb=on", "entry-ibpb=on"],
+        Trapped::FlushCmdWrites => &["l1d-flush=on"],
+        Trapped::Invpcid => &["flush-by=invpcid"],
+        Trapped::Invlpg => &["flush-by=invlpg"],
     }
 }
 
@@ -72,7 +98,10 @@ fn costs(ring0: &Ring0) -> String {
         cost("an invalid instruction", ring0.invalid_instruction_cycles),
         cost("cpuid, which leaves the guest,", ring0.cpuid_cycles),
     ];
-    let costs: Vec<String> = costs.into_iter().flatten().collect();
+    // Of what steps are made of, those that have rows here.
+    let steps = ring0.trapped.iter().filter(|what| !what.settings().is_empty());
+    let steps = steps.filter_map(|what| cost(one(*what), ring0.cycles(*what)));
+    let costs: Vec<String> = costs.into_iter().flatten().chain(steps).collect();
     format!("in core cycles: {}", list(&costs))
 }
 
@@ -125,7 +154,15 @@ mod tests {
         let cycles = (Some(2900.2), Some(640.0), Some(1300.0));
         let (cr3_write_cycles, interrupt_cycles, cpuid_cycles) = cycles;
         let trapped = trapped.to_vec();
-        let ring0 = Ring0 { trapped, cr3_write_cycles, interrupt_cycles, cpuid_cycles, ..Ring0::default() };
+        let cr4_write_cycles = Some(1644.0);
+        let ring0 = Ring0 {
+            trapped,
+            cr3_write_cycles,
+            interrupt_cycles,
+            cpuid_cycles,
+            cr4_write_cycles,
+            ..Ring0::default()
+        };
         found(&Maker::lab(ring0), "ring-0")
     }
 

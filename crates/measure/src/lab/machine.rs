@@ -247,7 +247,6 @@ mod tests {
     use super::*;
 
     fn boot(ring0_ticks: u64, ring3_ticks: u64, syscall_works: bool, interrupt_ticks: u64) -> Boot {
-        let (features, gateway, loader, memory, vendor) = (0, 0, 1, 0, 1);
         Boot {
             version: 2,
             ring0_ticks,
@@ -267,9 +266,7 @@ mod tests {
             cpuid_ticks: 64 * 1200,
             interrupt_ticks,
             invalid_ticks: 64 * 2000,
-            signs: 0,
-            signature: [0; 12],
-            microcode: 0,
+            ..Boot::default()
         }
     }
 
