@@ -32,9 +32,7 @@ fn ring0(ring0: &Ring0) -> Option<Finding> {
     let finding = Finding { evidence: Some(costs(ring0)), ..finding };
     if ring0.traps(Trapped::Cr3Writes) {
         return Some(Finding {
-            cause: Some(
-                "Shadow page tables: KVM without EPT or NPT, or inside of a virtual machine that offers neither.".to_owned(),
-            ),
+            cause: Some(of_cr3(ring0)),
             remedy: Some(
                 "Measure where /sys/module/kvm_intel/parameters/ept or kvm_amd/parameters/npt is on, or boot the image (kentry \
                  lab --iso FILE) on the machine itself."
@@ -45,6 +43,27 @@ fn ring0(ring0: &Ring0) -> Option<Finding> {
     }
     let remedy = "Boot the image (kentry lab --iso FILE) on the machine itself for these rows.";
     Some(Finding { remedy: Some(remedy.to_owned()), ..finding })
+}
+
+/// Why writes of CR3 may leave the guest, and what is known of it. With shadow page tables, invlpg leaves it, too.
+fn of_cr3(ring0: &Ring0) -> String {
+    let shadow = "KVM without EPT or NPT, or inside of a virtual machine that offers neither";
+    let likely = match ring0.nested_paging {
+        Some(true) => {
+            return "Likely a hypervisor below this machine's, or an emulated processor: this machine's KVM says that EPT or NPT is on, \
+                    with which it leaves CR3 to its guests."
+                .to_owned();
+        }
+        Some(false) => {
+            return "Shadow page tables: this machine's KVM says that EPT or NPT is off.".to_owned();
+        }
+        None => format!("Likely shadow page tables: {shadow}; this machine does not say which it has"),
+    };
+    match ring0.invlpg_cycles {
+        Some(_) if ring0.traps(Trapped::Invlpg) => format!("{likely}, but invlpg leaves the guest, too."),
+        Some(_) => format!("{likely}, and invlpg, which would leave the guest then, does not."),
+        None => format!("{likely}."),
+    }
 }
 
 fn named(what: Trapped) -> &'static [&'static str] {
@@ -177,10 +196,35 @@ mod tests {
         );
         assert_eq!(both.level, Level::Warning);
         assert!(both.evidence.unwrap().starts_with("in core cycles: a write of CR3 took 2900, "));
-        assert!(both.cause.unwrap().starts_with("Shadow page tables"));
+        assert!(both.cause.unwrap().starts_with("Likely shadow page tables: "));
+        let svm = trapped(&[Trapped::InvalidInstructions, Trapped::Cr4Writes]).unwrap();
+        assert_eq!((svm.level, svm.cause), (Level::Warning, None));
+        assert!(
+            svm.verdict.ends_with("times of ud, lock-nop and flush-by=pge are mostly its own."),
+            "{}",
+            svm.verdict
+        );
+        assert!(svm.evidence.unwrap().ends_with(" and a write of CR4 1644"));
         let invalid = trapped(&[Trapped::InvalidInstructions]).unwrap();
         assert_eq!((invalid.level, invalid.cause), (Level::Note, None));
         assert_eq!(trapped(&[Trapped::Interrupts]).unwrap().level, Level::Warning);
+    }
+
+    #[test]
+    fn a_cause_of_trapped_writes_of_cr3_is_likely_unless_kvm_says_it() {
+        let cause = |nested_paging, invlpg_cycles, more: &[Trapped]| {
+            let trapped = [&[Trapped::Cr3Writes], more].concat();
+            let ring0 = Ring0 { trapped, nested_paging, invlpg_cycles, ..Ring0::default() };
+            found(&Maker::lab(ring0), "ring-0").unwrap().cause.unwrap()
+        };
+        assert!(cause(Some(true), None, &[]).starts_with("Likely a hypervisor below this machine's"));
+        assert!(cause(Some(false), None, &[]).starts_with("Shadow page tables: this machine's KVM says"));
+        let (trapped, not) = (cause(None, Some(1400.0), &[Trapped::Invlpg]), cause(None, Some(150.0), &[]));
+        assert!(
+            [&trapped, &not].iter().all(|cause| cause.starts_with("Likely shadow page tables")),
+            "{trapped}"
+        );
+        assert!(trapped.ends_with("invlpg leaves the guest, too.") && not.ends_with("does not."), "{not}");
     }
 
     #[test]
