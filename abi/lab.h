@@ -9,7 +9,9 @@
  *	time SECONDS		CLOCK_REALTIME at boot
  *	tsc HERTZ		frequency of the TSC, where it is known from outside; otherwise the kernel finds out
  *	screen			show a table on screen and serial port instead of the stream; stands before any set, run, ...
- *	limit TICKS		a program that has run for so long is ended; 0: never
+ *	limit TICKS		a program that has run for so long is ended; 0: never. Where the test of ring 0 finds a core cycle
+ *				to take several ticks, or a cpuid several times what it takes to leave a guest on a processor
+ *				(RING_CROSSING_UNKNOWN_EXIT), so many times as long: there, the processor is emulated
  *	set SWITCH=VALUE ...	switches of entries.toml; those that are not named stay as they are; the kernel says then what all are
  *	layout NUMBER		from here on, where in its slot each path begins, which physical pages are skipped, where the
  *				kernel's stacks for programs begin, and the addresses and random bytes of programs are drawn from

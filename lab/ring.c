@@ -22,6 +22,16 @@ extern const uint8_t ring_interrupt[], ring_interrupt_end[], ring_invalid[], rin
 uint64_t ring_loop_here(void);
 uint64_t ring_cr3_here(void);
 uint64_t ring_cpuid_here(void);
+uint64_t ring_cr4_here(unsigned long change);
+uint64_t ring_msr_here(uint32_t msr, uint64_t value, uint32_t change);
+uint64_t ring_invlpg_here(const void *address);
+struct invpcid {
+	uint64_t identifier, address;
+};
+uint64_t ring_invpcid_here(const struct invpcid *descriptor);
+
+/* What the loop in ring 3 took, and the cpuids. */
+static uint64_t loop_ticks, cpuid_ticks;
 
 static uint64_t best_here(uint64_t (*timed)(void))
 {
@@ -128,11 +138,45 @@ void ring_test(uint64_t *payload)
 	find_signs(payload);
 	payload[LAB_BOOT_RING0_TICKS] = best_here(ring_loop_here);
 	payload[LAB_BOOT_CR3_TICKS] = best_here(ring_cr3_here);
-	payload[LAB_BOOT_CPUID_TICKS] = best_here(ring_cpuid_here);
-	payload[LAB_BOOT_RING3_TICKS] = loop_in_ring3();
+	payload[LAB_BOOT_CPUID_TICKS] = cpuid_ticks = best_here(ring_cpuid_here);
+	payload[LAB_BOOT_RING3_TICKS] = loop_ticks = loop_in_ring3();
 	payload[LAB_BOOT_SYSCALL_WORKS] = (uint64_t)syscall_works();
 	payload[LAB_BOOT_INTERRUPT_TICKS] = best_in_ring3(ring_interrupt, ring_interrupt_end, 0);
 	payload[LAB_BOOT_INVALID_TICKS] = best_in_ring3(ring_invalid, ring_invalid_end, 1);
+	for (unsigned i = 0; i < STEPS && !verdict_of(payload).is_emulated; i++)
+		payload[steps[i].word] = best_here(steps[i].here);
+}
+
+static uint64_t greater(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* The more of the two, for an emulated processor may execute a loop as fast as a processor, and take a hundred times as long to leave a guest. */
+uint64_t ring_slowed(uint64_t ticks)
+{
+	const uint64_t most = ticks ? UINT64_MAX / ticks : 0;
+	const uint64_t times = greater(loop_ticks / (RING_TURNS * RING_TURN_CYCLES),
+				       cpuid_ticks / (RING_TIMES * RING_CROSSING_UNKNOWN_EXIT));
+
+	return times > 1 ? ticks * (times < most ? times : most) : ticks;
+}
+
+/* Those that there are. */
+static void say_steps(const uint64_t *payload)
+{
+	struct line_buffer line = {.length = 0};
+
+	for (unsigned i = 0; i < STEPS; i++) {
+		if (!payload[steps[i].word])
+			continue;
+		line_text(&line, line.length ? ", " : "ticks: ");
+		line_text(&line, steps[i].name);
+		line_letter(&line, ' ');
+		line_number(&line, payload[steps[i].word] / RING_TIMES, 10);
+	}
+	if (line.length)
+		console_line(line.text, line.length, CONSOLE_TEXT);
 }
 
 void ring_say(const uint64_t *payload)
