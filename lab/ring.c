@@ -10,10 +10,8 @@
 
 #define TRIES 3 /* the best counts, since one may be disturbed */
 
-#define LEAF_HYPERVISOR	 0x40000000
 #define LEAF_EXTENDED	 0x80000000
 #define LEAF1_ECX_VMX	 (1u << 5)
-#define LEAF1_ECX_GUEST	 (1u << 31)
 #define EXTENDED_ECX_SVM (1u << 2)
 #define HLT_BYTES	 1
 
@@ -103,16 +101,53 @@ static int can_nest(void)
 
 static void find_signs(uint64_t *payload)
 {
-	const int is_guest = (cpuid(1, 0).ecx & LEAF1_ECX_GUEST) != 0;
+	const struct cpuid name = hypervisor_leaf(LEAF_HYPERVISOR);
 
-	payload[LAB_BOOT_SIGNS] = (uint64_t)is_guest << SIGN_HYPERVISOR |
+	payload[LAB_BOOT_SIGNS] = (uint64_t)hypervisor_is_there() << SIGN_HYPERVISOR |
 				  (uint64_t)(is_deprivileged() != 0) << SIGN_DEPRIVILEGED |
 				  (uint64_t)(can_nest() != 0) << SIGN_NESTING;
-	if (is_guest) {
-		const struct cpuid name = cpuid(LEAF_HYPERVISOR, 0);
-		payload[LAB_BOOT_SIGNATURE] = (uint64_t)name.ecx << 32 | name.ebx;
-		payload[LAB_BOOT_SIGNATURE_END] = name.edx;
-	}
+	payload[LAB_BOOT_SIGNATURE] = (uint64_t)name.ecx << 32 | name.ebx;
+	payload[LAB_BOOT_SIGNATURE_END] = name.edx;
+}
+
+/* With the changes that switches make: KVM, for one, leaves SPEC_CTRL to the guest only from the first value on that is not 0. */
+static uint64_t cr4_here(void)
+{
+	return cpu_has(FEATURE_PGE) ? ring_cr4_here(CR4_PGE) : 0;
+}
+
+static uint64_t spec_ctrl_here(void)
+{
+	uint64_t found;
+
+	/* A hypervisor may announce a register and refuse it. */
+	if (!cpu_has(FEATURE_IBRS) || !rdmsr_safe(MSR_SPEC_CTRL, &found) ||
+	    !wrmsr_safe(MSR_SPEC_CTRL, found ^ SPEC_CTRL_IBRS) || !wrmsr_safe(MSR_SPEC_CTRL, found))
+		return 0;
+	return ring_msr_here(MSR_SPEC_CTRL, found, SPEC_CTRL_IBRS);
+}
+
+static uint64_t pred_cmd_here(void)
+{
+	return cpu_has(FEATURE_IBPB) ? ring_msr_here(MSR_PRED_CMD, PRED_CMD_IBPB, 0) : 0;
+}
+
+static uint64_t flush_cmd_here(void)
+{
+	return cpu_has(FEATURE_L1DFLUSH) ? ring_msr_here(MSR_FLUSH_CMD, FLUSH_CMD_L1D, 0) : 0;
+}
+
+/* Of a page that is not mapped, with the identifier that all have while CR4.PCIDE is 0: any other would raise #GP (SDM vol. 2A, INVPCID). */
+static uint64_t invpcid_here(void)
+{
+	const struct invpcid descriptor = {0, PROGRAM_CODE};
+
+	return cpu_has(FEATURE_INVPCID) ? ring_invpcid_here(&descriptor) : 0;
+}
+
+static uint64_t invlpg_here(void)
+{
+	return ring_invlpg_here((const void *)PROGRAM_CODE);
 }
 
 /*

@@ -143,6 +143,13 @@ static inline struct cpuid cpuid(uint32_t leaf, uint32_t subleaf)
 	return out;
 }
 
+/* hypervisor.c: its leaves of CPUID; all 0 where there is no hypervisor, or it does not have the leaf. */
+#define LEAF_HYPERVISOR 0x40000000 /* eax: the last of them; ebx, ecx, edx: its signature */
+struct cpuid hypervisor_leaf(uint32_t leaf);
+int hypervisor_is_there(void);
+int hypervisor_is_tcg(
+    void); /* QEMU's emulator, which forgives much, and hangs where a processor raises #GP */
+
 /* Switches interrupts off, and restores them: calls through a trap gate or a call gate run with interrupts on. */
 static inline uint64_t interrupts_off(void)
 {

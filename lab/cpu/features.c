@@ -95,6 +95,15 @@ static void enable_xsave(void)
 		panic("the vector registers need more room than there is for them");
 }
 
+/*
+ * QEMU's emulator, and no processor, takes CR4.OSXSAVE for a reserved bit where leaf 0Dh.1 is empty, and hangs (7.2, cr4_reserved_bits). Processors
+ * that have XSAVE and none of its later forms are Penryn and Bulldozer: Opteron_G4 and _G5 of QEMU.
+ */
+static int hangs_at_xsave(void)
+{
+	return hypervisor_is_tcg() && !cpuid(LEAF_XSAVE, 1).eax;
+}
+
 static struct cpuid extended(uint32_t leaf)
 {
 	return cpuid(LEAF_EXTENDED, 0).eax >= leaf ? cpuid(leaf, 0) : (struct cpuid){0};
@@ -205,7 +214,7 @@ void cpu_find_features(void)
 	add(FEATURE_PGE, leaf1.edx & LEAF1_EDX_PGE);
 	add(FEATURE_INVPCID, leaf7.ebx & LEAF7_EBX_INVPCID);
 	/* CPUID answers a leaf beyond its last with that last one's. */
-	add(FEATURE_XSAVE, leaf1.ecx & LEAF1_ECX_XSAVE && leaf0.eax >= LEAF_XSAVE);
+	add(FEATURE_XSAVE, leaf1.ecx & LEAF1_ECX_XSAVE && leaf0.eax >= LEAF_XSAVE && !hangs_at_xsave());
 
 	if (cpu.vendor == VENDOR_INTEL)
 		find_speculation_of_intel(leaf7);

@@ -71,6 +71,13 @@ const MACHINES: &[Machine] = &[
         lacks: Some(abi::FEATURE_XSAVE),
         ..without("no XSAVE", &["-cpu", "max,vendor=GenuineIntel,-xsave"])
     },
+    Machine {
+        lacks: Some(abi::FEATURE_XSAVE),
+        ..without(
+            "XSAVE without leaf 0Dh.1, which TCG hangs at",
+            &["-cpu", "max,vendor=GenuineIntel,-xsaveopt,-xsavec,-xgetbv1,-xsaves"],
+        )
+    },
     without("no PAT", &["-cpu", "max,vendor=GenuineIntel,-pat"]),
     without("no PGE", &["-cpu", "max,vendor=GenuineIntel,-pge"]),
 ];
