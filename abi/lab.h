@@ -160,7 +160,7 @@
 /* Who says how fast the TSC runs; lab/time/estimate.c has the order in which they are believed. */
 #define TSC_FROM_NOTHING    0
 #define TSC_FROM_PLAN	    1
-#define TSC_FROM_HYPERVISOR 2 /* CPUID 0x40000010 */
+#define TSC_FROM_HYPERVISOR 2 /* CPUID 0x40000010, or Hyper-V's register */
 #define TSC_FROM_CRYSTAL    3 /* CPUID 0x15, the crystal included */
 #define TSC_FROM_PM_TIMER   4 /* of ACPI */
 #define TSC_FROM_PIT	    5
