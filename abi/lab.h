@@ -167,27 +167,31 @@
 #define TSC_FROM_BASE	    6 /* CPUID 0x16 */
 #define TSC_FROM_MODEL	    7 /* CPUID 0x15, and the crystal that the processor's model has */
 
-#define FEATURE_SMEP	  0
-#define FEATURE_SMAP	  1
-#define FEATURE_UMIP	  2
-#define FEATURE_PCID	  3
-#define FEATURE_XSAVE	  4
-#define FEATURE_NX	  5 /* pages that are not executable */
-#define FEATURE_LFENCE	  6 /* lfence holds back the rdtsc behind it */
-#define FEATURE_PGE	  7 /* global pages */
-#define FEATURE_INVPCID	  8
-#define FEATURE_IBRS	  9
-#define FEATURE_EIBRS	  10 /* IBRS that may stay on: Intel's enhanced, AMD's automatic or always-on mode */
-#define FEATURE_STIBP	  11
-#define FEATURE_SSBD	  12
-#define FEATURE_IBPB	  13
-#define FEATURE_MDCLEAR	  14 /* VERW clears buffers */
-#define FEATURE_L1DFLUSH  15 /* IA32_FLUSH_CMD */
-#define FEATURE_BHICTRL	  16 /* BHI_DIS_S */
-#define FEATURE_SHSTK	  17
-#define FEATURE_IBT	  18
-#define FEATURE_SYSENTER  19 /* in long mode: Intel's */
-#define FEATURE_SYSCALL32 20 /* syscall of 32-bit code in long mode: AMD's */
+#define FEATURE_SMEP	      0
+#define FEATURE_SMAP	      1
+#define FEATURE_UMIP	      2
+#define FEATURE_PCID	      3
+#define FEATURE_XSAVE	      4
+#define FEATURE_NX	      5 /* pages that are not executable */
+#define FEATURE_LFENCE	      6 /* lfence holds back the rdtsc behind it */
+#define FEATURE_PGE	      7 /* global pages */
+#define FEATURE_INVPCID	      8
+#define FEATURE_IBRS	      9
+#define FEATURE_EIBRS	      10 /* IBRS that may stay on: Intel's enhanced, AMD's automatic or always-on mode */
+#define FEATURE_STIBP	      11
+#define FEATURE_SSBD	      12
+#define FEATURE_IBPB	      13
+#define FEATURE_MDCLEAR	      14 /* VERW clears buffers */
+#define FEATURE_L1DFLUSH      15 /* IA32_FLUSH_CMD */
+#define FEATURE_BHICTRL	      16 /* BHI_DIS_S */
+#define FEATURE_SHSTK	      17
+#define FEATURE_IBT	      18
+#define FEATURE_SYSENTER      19 /* in long mode: Intel's */
+#define FEATURE_SYSCALL32     20 /* syscall of 32-bit code in long mode: AMD's */
+/* What AMD's processors say of IBRS (APM vol. 3, CPUID Fn8000_0008_EBX, bits 16, 18 and 19); no switch depends on them. */
+#define FEATURE_IBRSALWAYS    21 /* it is best set once, and left on */
+#define FEATURE_IBRSPREFERRED 22 /* it is better than what software can do */
+#define FEATURE_IBRSSAMEMODE  23 /* it also protects a mode from what ran in it before IBRS was set */
 
 #define GATEWAY_INT80	 0
 #define GATEWAY_SYSENTER 1

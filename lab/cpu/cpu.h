@@ -57,6 +57,13 @@ void fpu_load(const uint8_t *from);
 /* smep.c: 1 if the kernel cannot execute a program's memory. No program may be alive. */
 int smep_refuses(void);
 
+/* amd.c: what leaves 80000008h (ebx) and 80000021h (eax) of AMD's processors say of speculation. */
+struct amd_speculation {
+	uint32_t features; /* bit per FEATURE_*, but for FEATURE_IBPB, which is to be tried */
+	int has_automatic_ibrs, announces_ibpb;
+};
+struct amd_speculation amd_speculation(uint32_t ebx, uint32_t eax);
+
 /* errata.c: whether INVLPG may leave global translations while there are identifiers, by leaf 1's eax and microcode. */
 int errata_invlpg_misses_globals(uint32_t signature, uint64_t microcode);
 

@@ -32,15 +32,6 @@ struct cpu cpu;
 #define CAPABILITIES_IBRS_ALL  0x2
 #define CAPABILITIES_CLEARS    (1ul << 17 | 1ul << 28) /* VERW clears as well: FB_CLEAR, RFDS_CLEAR */
 
-/* AMD's (APM vol. 3, CPUID Fn8000_0008_EBX, Fn8000_0021_EAX). */
-#define EXT8_EBX_IBPB	     (1u << 12)
-#define EXT8_EBX_IBRS	     (1u << 14)
-#define EXT8_EBX_STIBP	     (1u << 15)
-#define EXT8_EBX_IBRS_ALWAYS (1u << 16) /* the processor prefers that it stays on */
-#define EXT8_EBX_SSBD	     (1u << 24)
-#define EXT21_EAX_VERW_CLEAR (1u << 5)
-#define EXT21_EAX_AUTOMATIC  (1u << 8) /* automatic IBRS */
-
 #define LEAF_XSAVE	 13
 #define LEAF_EXTENDED	 0x80000000
 #define LEAF_EXTENDED_1	 0x80000001
@@ -177,8 +168,8 @@ static void find_speculation_of_intel(struct cpuid leaf7)
 }
 
 /*
- * Hypervisors give guests on AMD's processors some of Intel's bits, too; these are not looked at. Processors whose loads are kept
- * back by LS_CFG or VIRT_SPEC_CTRL alone count as without SSBD. There is no command that flushes the first data cache.
+ * Hypervisors give guests on AMD's processors some of Intel's bits, too; these are not looked at. There is no command that flushes the first
+ * data cache.
  */
 static void find_speculation_of_amd(void)
 {
