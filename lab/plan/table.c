@@ -111,6 +111,29 @@ static void put_trapped(unsigned trapped, int is_guest)
 	put(&line, CONSOLE_TEXT);
 }
 
+static void put_frequency(uint64_t hertz)
+{
+	struct line_buffer line = {.length = 0};
+
+	line_text(&line, "TSC ");
+	if (hertz)
+		line_number(&line, hertz / 1000000, 10);
+	line_text(&line, hertz ? " MHz" : "of unknown frequency");
+	put(&line, CONSOLE_TEXT);
+}
+
+/* A processor that was not started waits as its firmware has left it, which no table tells: in hlt, in mwait, or in a loop that takes time. */
+static void put_processors(uint64_t count)
+{
+	struct line_buffer line = {.length = 0};
+
+	if (count < 2)
+		return;
+	line_number(&line, count, 10);
+	line_text(&line, " processors, one is used; how firmware has the others wait is not known");
+	put(&line, CONSOLE_TEXT);
+}
+
 void table_begin(const uint64_t *boot)
 {
 	const uint64_t ring0 = boot[LAB_BOOT_RING0_TICKS], ring3 = boot[LAB_BOOT_RING3_TICKS];
@@ -134,10 +157,8 @@ void table_begin(const uint64_t *boot)
 	put(&line, CONSOLE_TEXT);
 	if (meaning == TIME && verdict.trapped)
 		put_trapped(verdict.trapped, boot[LAB_BOOT_SIGNS] >> SIGN_HYPERVISOR & 1);
-	line_text(&line, "TSC ");
-	line_number(&line, boot[LAB_BOOT_TSC_HZ] / 1000000, 10);
-	line_text(&line, " MHz");
-	put(&line, CONSOLE_TEXT);
+	put_frequency(boot[LAB_BOOT_TSC_HZ]);
+	put_processors(boot[LAB_BOOT_PROCESSORS]);
 	line_text(&line, "entry");
 	line_blank_to(&line, OPERATION_COLUMN);
 	line_text(&line, "operation");
