@@ -162,6 +162,8 @@ fn check(machine: &Machine) -> Result<(), String> {
         let has = session.boot.features >> feature & 1 == 1;
         assert_eq!(has, machine.lacks != Some(feature), "{}: feature {feature}", machine.name);
     }
+    let processors = if machine.words.contains(&"-smp") { 4 } else { 1 };
+    assert_eq!(session.boot.processors, processors, "{}", machine.name);
     for ran in &session.ran {
         let is_right = if ran.label.contains("spin") {
             matches!(ran.end, End::Runaway(_))

@@ -69,6 +69,7 @@ pub fn environment(setup: Setup, booting: Booting) -> Environment {
         gateway: gateway(boot.gateway).map(str::to_string),
         loader: loader(boot.loader).map(str::to_string),
         memory: boot.memory,
+        processors: (boot.processors != 0).then_some(boot.processors),
         tsc: Some(tsc(boot)),
     };
     Environment::of_lab(guest, lab, kernel, setup.host)
