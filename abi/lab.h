@@ -4,12 +4,14 @@
  * In: one boot module, a ustar archive. Its file "stdin", if there is one, is what each program can read from its standard
  * input. Its file "plan" is text, a line for each step, words separated by one space:
  *
- *	lab 3			the version, first
+ *	lab 4			the version, first
  *	seed NUMBER		address layout and random bytes come from it
  *	time SECONDS		CLOCK_REALTIME at boot
  *	tsc HERTZ		frequency of the TSC, where it is known from outside; otherwise the kernel finds out
  *	screen			show a table on screen and serial port instead of the stream; stands before any set, run, ...
- *	limit TICKS		a program that has run for so long is ended; 0: never
+ *	limit TICKS		a program that has run for so long is ended; 0: never. Where the test of ring 0 finds a core cycle
+ *				to take several ticks, or a cpuid several times what it takes to leave a guest on a processor
+ *				(RING_CROSSING_UNKNOWN_EXIT), so many times as long: there, the processor is emulated
  *	set SWITCH=VALUE ...	switches of entries.toml; those that are not named stay as they are; the kernel says then what all are
  *	layout NUMBER		from here on, where in its slot each path begins, which physical pages are skipped, where the
  *				kernel's stacks for programs begin, and the addresses and random bytes of programs are drawn from
@@ -41,7 +43,7 @@
  */
 #pragma once
 
-#define LAB_VERSION 3
+#define LAB_VERSION 4
 
 #define RECORD_LAB_BOOT	      64 /* LAB_BOOT_WORDS of u64, see below; the first */
 /* Number of the plan's run, exec, check or listing line, from 0 over those alone. */
@@ -94,7 +96,17 @@
 #define LAB_BOOT_SIGNATURE	 19
 #define LAB_BOOT_SIGNATURE_END	 20 /* edx */
 #define LAB_BOOT_MICROCODE	 21 /* revision; 0: unknown */
-#define LAB_BOOT_WORDS		 22
+/*
+ * The same of instructions that steps of switches are made of, in ring 0; 0: the processor lacks it, refuses it, or ring 0 is emulated.
+ */
+#define LAB_BOOT_CR4_TICKS	 22 /* mov to cr4 that changes PGE: flush-by=pge */
+#define LAB_BOOT_SPEC_CTRL_TICKS 23 /* wrmsr to SPEC_CTRL that changes IBRS: ibrs=on */
+#define LAB_BOOT_PRED_CMD_TICKS	 24 /* an IBPB: ibpb, entry-ibpb */
+#define LAB_BOOT_FLUSH_CMD_TICKS 25 /* l1d-flush */
+#define LAB_BOOT_INVPCID_TICKS	 26 /* of one page: flush-by=invpcid */
+#define LAB_BOOT_INVLPG_TICKS	 27 /* flush-by=invlpg */
+#define LAB_BOOT_PROCESSORS	 28 /* that ACPI lists, of which one is used; 0: unknown */
+#define LAB_BOOT_WORDS		 29
 
 /* The loop of LAB_BOOT_RING0_TICKS: each turn is a chain of two imuls, of three core cycles each. */
 #define RING_TURNS	 20000
@@ -127,6 +139,19 @@
  */
 #define RING_CROSSING_UNKNOWN_EXIT 2000
 
+/*
+ * A write of CR4 that changes PGE, and one of SPEC_CTRL, may take nearly as long natively as an exit does: two of CR4 took 539 ns on a
+ * Skylake laptop, the reloads included (Linux d8bced79af1d), which is 900 core cycles each at its highest clock. But nothing that leaves the guest
+ * takes much less than a cpuid that does: only the hypervisor's work differs. So the limit is so many quarters of that; and where cpuid does not leave
+ * the guest, RING_CROSSING_UNKNOWN_EXIT.
+ */
+#define RING_EXIT_QUARTERS 3
+/*
+ * PRED_CMD and FLUSH_CMD command work of thousands of core cycles, which alone takes longer than many an exit: time tells only where exits are
+ * dearer than that, as in a hypervisor within another. From here on, where cpuid leaves the guest and takes no longer.
+ */
+#define RING_COMMAND	   20000
+
 /* LAB_BOOT_SIGNS */
 #define SIGN_HYPERVISOR	  0 /* CPUID says that there is one */
 #define SIGN_DEPRIVILEGED 1 /* cs tells another ring than 0, or cli leaves IF set */
@@ -135,36 +160,40 @@
 /* Who says how fast the TSC runs; lab/time/estimate.c has the order in which they are believed. */
 #define TSC_FROM_NOTHING    0
 #define TSC_FROM_PLAN	    1
-#define TSC_FROM_HYPERVISOR 2 /* CPUID 0x40000010 */
+#define TSC_FROM_HYPERVISOR 2 /* CPUID 0x40000010, or Hyper-V's register */
 #define TSC_FROM_CRYSTAL    3 /* CPUID 0x15, the crystal included */
 #define TSC_FROM_PM_TIMER   4 /* of ACPI */
 #define TSC_FROM_PIT	    5
 #define TSC_FROM_BASE	    6 /* CPUID 0x16 */
 #define TSC_FROM_MODEL	    7 /* CPUID 0x15, and the crystal that the processor's model has */
 
-#define FEATURE_SMEP	  0
-#define FEATURE_SMAP	  1
-#define FEATURE_UMIP	  2
-#define FEATURE_PCID	  3
-#define FEATURE_XSAVE	  4
-#define FEATURE_NX	  5 /* pages that are not executable */
-#define FEATURE_LFENCE	  6 /* lfence holds back the rdtsc behind it */
-#define FEATURE_PGE	  7 /* global pages */
-#define FEATURE_INVPCID	  8
-#define FEATURE_IBRS	  9
-#define FEATURE_EIBRS	  10 /* IBRS that may stay on: Intel's enhanced, AMD's automatic or always-on mode */
-#define FEATURE_STIBP	  11
-#define FEATURE_SSBD	  12
-#define FEATURE_IBPB	  13
-#define FEATURE_MDCLEAR	  14 /* VERW clears buffers */
-#define FEATURE_L1DFLUSH  15 /* IA32_FLUSH_CMD */
-#define FEATURE_BHICTRL	  16 /* BHI_DIS_S */
-#define FEATURE_SHSTK	  17
-#define FEATURE_IBT	  18
-#define FEATURE_SYSENTER  19 /* in long mode: Intel's */
-#define FEATURE_SYSCALL32 20 /* syscall of 32-bit code in long mode: AMD's */
-#define FEATURE_PROTECTED 30 /* of the kernel: it runs in protected mode of 32 bits */
-#define FEATURE_LONG	  31 /* of the kernel: it runs in long mode */
+#define FEATURE_SMEP	      0
+#define FEATURE_SMAP	      1
+#define FEATURE_UMIP	      2
+#define FEATURE_PCID	      3
+#define FEATURE_XSAVE	      4
+#define FEATURE_NX	      5 /* pages that are not executable */
+#define FEATURE_LFENCE	      6 /* lfence holds back the rdtsc behind it */
+#define FEATURE_PGE	      7 /* global pages */
+#define FEATURE_INVPCID	      8
+#define FEATURE_IBRS	      9
+#define FEATURE_EIBRS	      10 /* IBRS that may stay on: Intel's enhanced, AMD's automatic or always-on mode */
+#define FEATURE_STIBP	      11
+#define FEATURE_SSBD	      12
+#define FEATURE_IBPB	      13
+#define FEATURE_MDCLEAR	      14 /* VERW clears buffers */
+#define FEATURE_L1DFLUSH      15 /* IA32_FLUSH_CMD */
+#define FEATURE_BHICTRL	      16 /* BHI_DIS_S */
+#define FEATURE_SHSTK	      17
+#define FEATURE_IBT	      18
+#define FEATURE_SYSENTER      19 /* in long mode: Intel's */
+#define FEATURE_SYSCALL32     20 /* syscall of 32-bit code in long mode: AMD's */
+/* What AMD's processors say of IBRS (APM vol. 3, CPUID Fn8000_0008_EBX, bits 16, 18 and 19); no switch depends on them. */
+#define FEATURE_IBRSALWAYS    21 /* it is best set once, and left on */
+#define FEATURE_IBRSPREFERRED 22 /* it is better than what software can do */
+#define FEATURE_IBRSSAMEMODE  23 /* it also protects a mode from what ran in it before IBRS was set */
+#define FEATURE_PROTECTED     30 /* of the kernel: it runs in protected mode of 32 bits */
+#define FEATURE_LONG	      31 /* of the kernel: it runs in long mode */
 
 #define GATEWAY_INT80	 0
 #define GATEWAY_SYSENTER 1

@@ -29,6 +29,7 @@ static void report_boot(const struct boot *boot, const struct tsc *tsc, unsigned
 	    [LAB_BOOT_TSC_OTHER] = tsc->other,
 	    [LAB_BOOT_TSC_INVARIANT] = (uint64_t)tsc_is_invariant(),
 	    [LAB_BOOT_MICROCODE] = microcode_revision(),
+	    [LAB_BOOT_PROCESSORS] = boot->processors,
 	};
 
 	ring_test(payload);

@@ -70,6 +70,40 @@ ring_cpuid_here:
 	pop	%rbx
 	ret
 
+/*
+ * What steps of switches are made of, in ring 0. RING_TIMES is even: what is changed with each write is in the end what it was.
+ *
+ * uint64_t ring_cr4_here(unsigned long change): CR4, these bits of it.
+ * uint64_t ring_msr_here(uint32_t msr, uint64_t value, uint32_t change): these bits of its lower half; 0: writes the value, as a command.
+ * uint64_t ring_invlpg_here(const void *address)
+ * uint64_t ring_invpcid_here(const struct invpcid *descriptor): type 0, one page of one identifier.
+ */
+.if RING_TIMES % 2
+	.error "an odd number of changes does not end where it began"
+.endif
+	.globl	ring_cr4_here, ring_msr_here, ring_invlpg_here, ring_invpcid_here
+ring_cr4_here:
+	mov	%cr4, %rsi
+	TIMES	"xor %rdi, %rsi; mov %rsi, %cr4"
+	ret
+
+ring_msr_here:
+	mov	%edi, %ecx
+	mov	%edx, %edi
+	mov	%rsi, %r10
+	shr	$32, %r10
+	TIMES	"xor %edi, %esi; mov %esi, %eax; mov %r10d, %edx; wrmsr"
+	ret
+
+ring_invlpg_here:
+	TIMES	"invlpg (%rdi)"
+	ret
+
+ring_invpcid_here:
+	xor	%esi, %esi
+	TIMES	"invpcid (%rdi), %rsi"
+	ret
+
 /* In ring 3. Each ends in an exception: ud2, or hlt where ud2 is a system call. */
 	.section .rodata.ring, "a"
 	.globl	ring_loop, ring_loop_end, ring_call, ring_call_end

@@ -34,7 +34,7 @@ export PATH=/bin:/usr/bin HOME=/tmp
 mount -t proc proc /proc && mount -t sysfs sys /sys && mount -t devtmpfs dev /dev
 for module in irqbypass kvm ccp kvm-amd; do insmod /kernel/$module.ko; done
 stty -F /dev/ttyS1 raw
-kentry linux --kernel /kernel/vmlinuz -e syscall -e vdso-x86_64 -o getppid -o gettimeofday \
+kentry linux --accel kvm --kernel /kernel/vmlinuz -e syscall -e vdso-x86_64 -o getppid -o gettimeofday \
 	--set clocksource=kvm-clock --set clocksource=tsc,pti=on --boots 2 --timeout 300 --no-save --format json >/tmp/out
 status=$?
 cat /tmp/out >/dev/ttyS1

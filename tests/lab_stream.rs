@@ -722,14 +722,14 @@ fn the_kernels_plan_is_the_same_for_the_same_command_line() {
     });
     assert_eq!(layouts, [["layout 8", "layout 11"], ["layout 9", "layout 12"]], "one for each round");
     assert_eq!(hardware[1].layouts, [(0, 9), (rounds / 2, 12)], "their first runs");
-    assert!(hardware[1].plan.render().starts_with("lab 3\nseed 8\n"));
+    assert!(hardware[1].plan.render().starts_with("lab 4\nseed 8\n"));
     assert!(!text.contains("layout"), "counts do not depend on it");
 }
 
 /// Each gate observed once, then four runs in the seed's order, each after what changes for it; the trap gate is what the
 /// entries need.
 const PLAN: &str = "\
-lab 3
+lab 4
 seed 7
 limit 100000000
 run probe64 2

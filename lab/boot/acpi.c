@@ -31,6 +31,15 @@ _Static_assert(sizeof(struct table) == 36, "ACPI 6.5, table 5.4");
 #define IO_BYTES     12
 #define IO_ADDRESS   4
 
+/* Processors: by an identifier of 8 bits, or of 32; flags at their offset. */
+#define MADT_LOCAL_APIC	  0
+#define LOCAL_BYTES	  8
+#define LOCAL_FLAGS	  4
+#define MADT_LOCAL_X2APIC 9
+#define X2_BYTES	  16
+#define X2_FLAGS	  8
+#define FLAG_ENABLED	  1u
+
 static int is_named(const char *signature, const char *name, unsigned length)
 {
 	for (unsigned i = 0; i < length; i++)
@@ -129,5 +138,28 @@ unsigned acpi_io_apics(const struct acpi_root *root, uint32_t *addresses, unsign
 			addresses[count] = address;
 		count += address != 0;
 	}
+	return count;
+}
+
+static int is_processor(const struct table *madt, uint64_t at, unsigned type, unsigned bytes, unsigned flags)
+{
+	const uint8_t *entry = (const uint8_t *)madt + at;
+
+	return at + bytes <= madt->bytes && entry[ENTRY_TYPE] == type && entry[ENTRY_BYTES] >= bytes &&
+	       u32_at(madt, at + flags) & FLAG_ENABLED;
+}
+
+unsigned acpi_processors(const struct acpi_root *root)
+{
+	const struct table *madt = find(root, "APIC");
+	const uint8_t *bytes = (const uint8_t *)madt;
+	unsigned count = 0;
+
+	if (!madt)
+		return 0;
+	for (uint64_t at = MADT_ENTRIES; at + ENTRY_BYTES < madt->bytes && bytes[at + ENTRY_BYTES];
+	     at += bytes[at + ENTRY_BYTES])
+		count += is_processor(madt, at, MADT_LOCAL_APIC, LOCAL_BYTES, LOCAL_FLAGS) ||
+			 is_processor(madt, at, MADT_LOCAL_X2APIC, X2_BYTES, X2_FLAGS);
 	return count;
 }

@@ -19,5 +19,7 @@ _Static_assert(sizeof(struct acpi_root) == 36, "ACPI 6.5, table 5.3");
 
 /* The port of the power management timer; 0 when the tables name none, or are damaged. */
 uint16_t acpi_pm_timer(const struct acpi_root *root);
+/* How many processors the tables list that can be used; 0 when there are no tables that tell. */
+unsigned acpi_processors(const struct acpi_root *root);
 /* Notes the physical address of each I/O APIC, as far as there is room; how many the tables list. */
 unsigned acpi_io_apics(const struct acpi_root *root, uint32_t *addresses, unsigned room);

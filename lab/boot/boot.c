@@ -62,6 +62,7 @@ struct boot boot_read(uint32_t loader, uint32_t information)
 	take_module(&boot, is_pvh ? pvh_module(information) : multiboot2_module(information));
 	const struct acpi_root acpi = is_pvh ? pvh_acpi(information) : multiboot2_acpi(information);
 	boot.pm_timer = acpi_pm_timer(&acpi);
+	boot.processors = acpi_processors(&acpi);
 	boot.io_apic_count = acpi_io_apics(&acpi, boot.io_apics, MOST_IO_APICS);
 	for_each(information, add_usable);
 	for_each(information, remove_unusable);

@@ -16,6 +16,7 @@ struct boot {
 	/* Physical, in whole pages. The processor's page tables will map these, and no other memory. */
 	struct range kernel, module_pages, free;
 	uint16_t pm_timer;	/* the port of ACPI's timer, or 0 */
+	unsigned processors;	/* that ACPI lists; 0: unknown */
 	unsigned io_apic_count; /* how many ACPI lists; addresses as far as there is room */
 	uint32_t io_apics[MOST_IO_APICS];
 };

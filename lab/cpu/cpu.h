@@ -52,6 +52,13 @@ void fpu_load(const uint8_t *from);
 /* smep.c: 1 if the kernel cannot execute a program's memory. No program may be alive. */
 int smep_refuses(void);
 
+/* amd.c: what leaves 80000008h (ebx) and 80000021h (eax) of AMD's processors say of speculation. */
+struct amd_speculation {
+	uint32_t features; /* bit per FEATURE_*, but for FEATURE_IBPB, which is to be tried */
+	int has_automatic_ibrs, announces_ibpb;
+};
+struct amd_speculation amd_speculation(uint32_t ebx, uint32_t eax);
+
 /* errata.c: whether INVLPG may leave global translations while there are identifiers, by leaf 1's eax and microcode. */
 int errata_invlpg_misses_globals(uint32_t signature, uint64_t microcode);
 
@@ -138,6 +145,13 @@ static inline struct cpuid cpuid(uint32_t leaf, uint32_t subleaf)
 			 : "memory"); /* it serializes, too: stores before it are not to move behind it */
 	return out;
 }
+
+/* hypervisor.c: its leaves of CPUID; all 0 where there is no hypervisor, or it does not have the leaf. */
+#define LEAF_HYPERVISOR 0x40000000 /* eax: the last of them; ebx, ecx, edx: its signature */
+struct cpuid hypervisor_leaf(uint32_t leaf);
+int hypervisor_is_there(void);
+int hypervisor_is_tcg(
+    void); /* QEMU's emulator, which forgives much, and hangs where a processor raises #GP */
 
 /* Switches interrupts off, and restores them: calls through a trap gate or a call gate run with interrupts on. */
 static inline word interrupts_off(void)

@@ -33,15 +33,6 @@ struct cpu cpu;
 #define CAPABILITIES_IBRS_ALL  0x2
 #define CAPABILITIES_CLEARS    (1ul << 17 | 1ul << 28) /* VERW clears as well: FB_CLEAR, RFDS_CLEAR */
 
-/* AMD's (APM vol. 3, CPUID Fn8000_0008_EBX, Fn8000_0021_EAX). */
-#define EXT8_EBX_IBPB	     (1u << 12)
-#define EXT8_EBX_IBRS	     (1u << 14)
-#define EXT8_EBX_STIBP	     (1u << 15)
-#define EXT8_EBX_IBRS_ALWAYS (1u << 16) /* the processor prefers that it stays on */
-#define EXT8_EBX_SSBD	     (1u << 24)
-#define EXT21_EAX_VERW_CLEAR (1u << 5)
-#define EXT21_EAX_AUTOMATIC  (1u << 8) /* automatic IBRS */
-
 #define LEAF_XSAVE	 13
 #define LEAF_EXTENDED	 0x80000000
 #define LEAF_EXTENDED_1	 0x80000001
@@ -96,6 +87,15 @@ static void enable_xsave(void)
 		panic("the vector registers need more room than there is for them");
 }
 
+/*
+ * QEMU's emulator, and no processor, takes CR4.OSXSAVE for a reserved bit where leaf 0Dh.1 is empty, and hangs (7.2, cr4_reserved_bits). Processors
+ * that have XSAVE and none of its later forms are Penryn and Bulldozer: Opteron_G4 and _G5 of QEMU.
+ */
+static int hangs_at_xsave(void)
+{
+	return hypervisor_is_tcg() && !cpuid(LEAF_XSAVE, 1).eax;
+}
+
 static struct cpuid extended(uint32_t leaf)
 {
 	return cpuid(LEAF_EXTENDED, 0).eax >= leaf ? cpuid(leaf, 0) : (struct cpuid){0};
@@ -139,10 +139,15 @@ static void enable_nx(void)
 	add(FEATURE_NX, rdmsr(MSR_EFER) & EFER_NXE);
 }
 
-/* A hypervisor may announce PRED_CMD and refuse the write, which no path could survive. */
+/* A hypervisor may announce PRED_CMD or FLUSH_CMD and refuse the write, which no path could survive. */
+static int can_command(int is_announced, uint32_t msr, uint64_t command)
+{
+	return is_announced && wrmsr_safe(msr, command);
+}
+
 static int can_command_predictors(int is_announced)
 {
-	return is_announced && wrmsr_safe(MSR_PRED_CMD, PRED_CMD_IBPB);
+	return can_command(is_announced, MSR_PRED_CMD, PRED_CMD_IBPB);
 }
 
 static void find_speculation_of_intel(struct cpuid leaf7)
@@ -159,25 +164,23 @@ static void find_speculation_of_intel(struct cpuid leaf7)
 	add(FEATURE_STIBP, leaf7.edx & LEAF7_EDX_STIBP);
 	add(FEATURE_SSBD, leaf7.edx & LEAF7_EDX_SSBD);
 	add(FEATURE_MDCLEAR, leaf7.edx & LEAF7_EDX_MD_CLEAR || capabilities & CAPABILITIES_CLEARS);
-	add(FEATURE_L1DFLUSH, leaf7.edx & LEAF7_EDX_L1D_FLUSH);
+	add(FEATURE_L1DFLUSH,
+	    can_command((leaf7.edx & LEAF7_EDX_L1D_FLUSH) != 0, MSR_FLUSH_CMD, FLUSH_CMD_L1D));
 	add(FEATURE_BHICTRL, more & LEAF7_2_EDX_BHI_CTRL);
 }
 
 /*
- * Hypervisors give guests on AMD's processors some of Intel's bits, too; these are not looked at. Processors whose loads are kept
- * back by LS_CFG or VIRT_SPEC_CTRL alone count as without SSBD. There is no command that flushes the first data cache.
+ * Hypervisors give guests on AMD's processors some of Intel's bits, too; these are not looked at. There is no command that flushes the first
+ * data cache.
  */
 static void find_speculation_of_amd(void)
 {
-	const uint32_t ebx = extended(LEAF_EXTENDED_8).ebx, eax = extended(LEAF_EXTENDED_21).eax;
+	const struct amd_speculation found =
+	    amd_speculation(extended(LEAF_EXTENDED_8).ebx, extended(LEAF_EXTENDED_21).eax);
 
-	cpu.has_automatic_ibrs = (eax & EXT21_EAX_AUTOMATIC) != 0;
-	add(FEATURE_IBRS, ebx & EXT8_EBX_IBRS);
-	add(FEATURE_IBPB, can_command_predictors((ebx & EXT8_EBX_IBPB) != 0));
-	add(FEATURE_EIBRS, cpu.has_automatic_ibrs || (ebx & EXT8_EBX_IBRS && ebx & EXT8_EBX_IBRS_ALWAYS));
-	add(FEATURE_STIBP, ebx & EXT8_EBX_STIBP);
-	add(FEATURE_SSBD, ebx & EXT8_EBX_SSBD);
-	add(FEATURE_MDCLEAR, eax & EXT21_EAX_VERW_CLEAR);
+	cpu.has_automatic_ibrs = found.has_automatic_ibrs;
+	cpu.features |= found.features;
+	add(FEATURE_IBPB, can_command_predictors(found.announces_ibpb));
 }
 
 void cpu_find_features(void)
@@ -204,7 +207,7 @@ void cpu_find_features(void)
 	add(FEATURE_PGE, leaf1.edx & LEAF1_EDX_PGE);
 	add(FEATURE_INVPCID, leaf7.ebx & LEAF7_EBX_INVPCID);
 	/* CPUID answers a leaf beyond its last with that last one's. */
-	add(FEATURE_XSAVE, leaf1.ecx & LEAF1_ECX_XSAVE && leaf0.eax >= LEAF_XSAVE);
+	add(FEATURE_XSAVE, leaf1.ecx & LEAF1_ECX_XSAVE && leaf0.eax >= LEAF_XSAVE && !hangs_at_xsave());
 
 	if (cpu.vendor == VENDOR_INTEL)
 		find_speculation_of_intel(leaf7);

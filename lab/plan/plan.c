@@ -8,6 +8,7 @@
 #include "plan/plan.h"
 #include "plan/table.h"
 #include "plan/words.h"
+#include "ring.h"
 #include "serial/console.h"
 #include "serial/serial.h"
 #include "time/clock.h"
@@ -282,6 +283,7 @@ static int do_limit(struct line *line)
 
 	if (!line_next_number(line, &ticks))
 		return 0;
+	ticks = ring_slowed(ticks);
 	program_set_limit(ticks);
 	set_tick(ticks ? ticks / TICK_PART + 1 : TICK_DEFAULT);
 	return 1;

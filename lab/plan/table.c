@@ -79,26 +79,58 @@ void table_title(void)
 /* The times of rows that do this are mostly the hypervisor's. Where CPUID has none, time alone does not prove that there is one. */
 static void put_trapped(unsigned trapped, int is_guest)
 {
-	static const char *const names[TRAPPED_COMBINATIONS] = {
-	    [TRAPPED_CR3_WRITES] = " CR3 writes",
-	    [TRAPPED_INTERRUPTS] = " interrupts",
-	    [TRAPPED_INVALID] = " invalid instructions",
+	static const struct {
+		unsigned what;
+		const char *name;
+	} all[] = {
+	    {TRAPPED_CR3_WRITES, " CR3 writes"},
+	    {TRAPPED_INTERRUPTS, " interrupts"},
+	    {TRAPPED_INVALID, " invalid instructions"},
+	    {TRAPPED_CR4_WRITES, " CR4 writes"},
+	    {TRAPPED_SPEC_CTRL, " SPEC_CTRL writes"},
+	    {TRAPPED_PRED_CMD, " IBPBs"},
+	    {TRAPPED_FLUSH_CMD, " L1D flushes"},
+	    {TRAPPED_INVPCID, " invpcid"},
+	    {TRAPPED_INVLPG, " invlpg"},
 	};
 	struct line_buffer line = {.length = 0};
 	const char *before = "";
 
 	line_text(&line, is_guest ? "the hypervisor handles itself:" : "unexpectedly slow here:");
-	for (unsigned what = 1; what < TRAPPED_COMBINATIONS; what *= 2) {
-		if (!(trapped & what))
+	for (unsigned i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		if (!(trapped & all[i].what))
 			continue;
 		line_text(&line, before);
-		line_text(&line, names[what]);
+		line_text(&line, all[i].name);
 		before = ",";
 	}
 	put(&line, CONSOLE_TEXT);
 	if (is_guest)
 		return;
 	line_text(&line, "(a hypervisor may hide itself)");
+	put(&line, CONSOLE_TEXT);
+}
+
+static void put_frequency(uint64_t hertz)
+{
+	struct line_buffer line = {.length = 0};
+
+	line_text(&line, "TSC ");
+	if (hertz)
+		line_number(&line, hertz / 1000000, 10);
+	line_text(&line, hertz ? " MHz" : "of unknown frequency");
+	put(&line, CONSOLE_TEXT);
+}
+
+/* A processor that was not started waits as its firmware has left it, which no table tells: in hlt, in mwait, or in a loop that takes time. */
+static void put_processors(uint64_t count)
+{
+	struct line_buffer line = {.length = 0};
+
+	if (count < 2)
+		return;
+	line_number(&line, count, 10);
+	line_text(&line, " processors, one is used; how firmware has the others wait is not known");
 	put(&line, CONSOLE_TEXT);
 }
 
@@ -125,10 +157,8 @@ void table_begin(const uint64_t *boot)
 	put(&line, CONSOLE_TEXT);
 	if (meaning == TIME && verdict.trapped)
 		put_trapped(verdict.trapped, boot[LAB_BOOT_SIGNS] >> SIGN_HYPERVISOR & 1);
-	line_text(&line, "TSC ");
-	line_number(&line, boot[LAB_BOOT_TSC_HZ] / 1000000, 10);
-	line_text(&line, " MHz");
-	put(&line, CONSOLE_TEXT);
+	put_frequency(boot[LAB_BOOT_TSC_HZ]);
+	put_processors(boot[LAB_BOOT_PROCESSORS]);
 	line_text(&line, "entry");
 	line_blank_to(&line, OPERATION_COLUMN);
 	line_text(&line, "operation");

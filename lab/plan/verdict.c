@@ -38,17 +38,53 @@ static int is_passed_on(const uint64_t *boot, uint64_t ticks)
 	return ticks > exit && takes(ticks - exit, ring3, RING_CROSSING);
 }
 
+/* A processor does this much faster than it leaves a guest. */
+static int is_exit(const uint64_t *boot, uint64_t ticks)
+{
+	return takes(ticks, boot[LAB_BOOT_RING3_TICKS], RING_EXIT);
+}
+
+/* It may do this as slowly. */
+static int is_exit_like_cpuid(const uint64_t *boot, uint64_t ticks)
+{
+	const uint64_t exit = bounded(boot[LAB_BOOT_CPUID_TICKS]);
+
+	if (!is_exit(boot, exit))
+		return takes(ticks, boot[LAB_BOOT_RING3_TICKS], RING_CROSSING_UNKNOWN_EXIT);
+	return is_exit(boot, ticks) && 4 * ticks >= RING_EXIT_QUARTERS * exit;
+}
+
+/* It may do this more slowly. */
+static int is_dear_exit(const uint64_t *boot, uint64_t ticks)
+{
+	const uint64_t exit = bounded(boot[LAB_BOOT_CPUID_TICKS]);
+
+	return is_exit(boot, exit) && ticks >= exit && takes(ticks, boot[LAB_BOOT_RING3_TICKS], RING_COMMAND);
+}
+
+static const struct {
+	unsigned word, trapped;
+	int (*is_trapped)(const uint64_t *boot, uint64_t ticks);
+} judged[] = {
+    {LAB_BOOT_CR3_TICKS, TRAPPED_CR3_WRITES, is_exit},
+    {LAB_BOOT_INTERRUPT_TICKS, TRAPPED_INTERRUPTS, is_passed_on},
+    {LAB_BOOT_INVALID_TICKS, TRAPPED_INVALID, is_passed_on},
+    {LAB_BOOT_CR4_TICKS, TRAPPED_CR4_WRITES, is_exit_like_cpuid},
+    {LAB_BOOT_SPEC_CTRL_TICKS, TRAPPED_SPEC_CTRL, is_exit_like_cpuid},
+    {LAB_BOOT_PRED_CMD_TICKS, TRAPPED_PRED_CMD, is_dear_exit},
+    {LAB_BOOT_FLUSH_CMD_TICKS, TRAPPED_FLUSH_CMD, is_dear_exit},
+    {LAB_BOOT_INVPCID_TICKS, TRAPPED_INVPCID, is_exit},
+    {LAB_BOOT_INVLPG_TICKS, TRAPPED_INVLPG, is_exit},
+};
+
 struct verdict verdict_of(const uint64_t *boot)
 {
 	struct verdict verdict = {.is_emulated = is_emulated(boot)};
 
 	if (verdict.is_emulated)
 		return verdict;
-	if (takes(bounded(boot[LAB_BOOT_CR3_TICKS]), boot[LAB_BOOT_RING3_TICKS], RING_EXIT))
-		verdict.trapped |= TRAPPED_CR3_WRITES;
-	if (is_passed_on(boot, bounded(boot[LAB_BOOT_INTERRUPT_TICKS])))
-		verdict.trapped |= TRAPPED_INTERRUPTS;
-	if (is_passed_on(boot, bounded(boot[LAB_BOOT_INVALID_TICKS])))
-		verdict.trapped |= TRAPPED_INVALID;
+	for (unsigned i = 0; i < sizeof(judged) / sizeof(judged[0]); i++)
+		if (judged[i].is_trapped(boot, bounded(boot[judged[i].word])))
+			verdict.trapped |= judged[i].trapped;
 	return verdict;
 }

@@ -4,10 +4,15 @@
 #include <stdint.h>
 
 /* What a hypervisor does itself where the rest of ring 0 runs natively. */
-#define TRAPPED_CR3_WRITES   1
-#define TRAPPED_INTERRUPTS   2
-#define TRAPPED_INVALID	     4 /* instructions */
-#define TRAPPED_COMBINATIONS 8
+#define TRAPPED_CR3_WRITES 1
+#define TRAPPED_INTERRUPTS 2
+#define TRAPPED_INVALID	   4 /* instructions */
+#define TRAPPED_CR4_WRITES 8
+#define TRAPPED_SPEC_CTRL  16
+#define TRAPPED_PRED_CMD   32
+#define TRAPPED_FLUSH_CMD  64
+#define TRAPPED_INVPCID	   128
+#define TRAPPED_INVLPG	   256
 
 struct verdict {
 	int is_emulated;  /* no time means anything */

@@ -28,21 +28,46 @@ static void draw(const struct place *place, const char *text, uint32_t count)
 		screen_put(place->row, left + at, at < count ? text[at] : ' ');
 }
 
+/* The part of a line that a row shows: all of it, or up to a space, or, where a word is longer than a row, what fits. */
+static uint32_t part_of(struct page_line line)
+{
+	uint32_t part = width();
+
+	if (line.count <= part)
+		return line.count;
+	while (part && line.text[part] != ' ')
+		part--;
+	return part ? part : width();
+}
+
+/* What follows that part; spaces between two rows are on neither. */
+static struct page_line after(struct page_line line, uint32_t part)
+{
+	while (part < line.count && line.text[part] == ' ')
+		part++;
+	return (struct page_line){line.text + part, line.count - part};
+}
+
 static unsigned rows_of(struct page_line line)
 {
-	return line.count ? (line.count + width() - 1) / width() : 1;
+	unsigned rows = 0;
+
+	do {
+		line = after(line, part_of(line));
+		rows++;
+	} while (line.count);
+	return rows;
 }
 
 /* One row for each part of a line that fits. */
 static void put(struct place *place, struct page_line line, unsigned page)
 {
 	do {
-		const uint32_t part = line.count < width() ? line.count : width();
+		const uint32_t part = part_of(line);
 		if (page == PAGE_ALL || page == place->page)
 			draw(place, line.text, part);
 		place->row++;
-		line.text += part;
-		line.count -= part;
+		line = after(line, part);
 	} while (line.count);
 }
 

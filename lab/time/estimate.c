@@ -81,6 +81,32 @@ struct tsc estimate_choose(const struct answer *answers, unsigned count)
 	return tsc;
 }
 
+#define LEAF_TIMING	      0x40000010
+#define INTERFACE_HYPERV      0x31237648 /* "Hv#1" */
+#define PRIVILEGE_FREQUENCIES (1u << 11) /* AccessFrequencyRegs */
+
+static int is_named(const struct hypervisor *who, const char *name)
+{
+	return !__builtin_memcmp(who->name, name, sizeof(who->name));
+}
+
+/*
+ * Leaf 40000010h is VMware's timing leaf; KVM and ACRN have it, too, where they have that many leaves. Others may have another thing
+ * there. Hyper-V has a register instead, and so has whoever offers its interface (Hypervisor Top Level Functional Specification,
+ * 2.4.4 and 12.5.1).
+ */
+enum told estimate_told(const struct hypervisor *who)
+{
+	if (who->interface == INTERFACE_HYPERV && who->privileges & PRIVILEGE_FREQUENCIES)
+		return TOLD_BY_REGISTER;
+	if (who->last < LEAF_TIMING)
+		return TOLD_NOWHERE;
+	return is_named(who, "VMwareVMware") || is_named(who, "KVMKVMKVM\0\0\0") ||
+		       is_named(who, "ACRNACRNACRN")
+		   ? TOLD_BY_LEAF
+		   : TOLD_NOWHERE;
+}
+
 /*
  * SDM vol. 3, 20.7.3, by family 6 model. Not 0x55 (Skylake-X, Cascade Lake): its workstations have a crystal of 24 MHz, and
  * servers one of 25 MHz whose frequency is spread and so a quarter of a percent lower. Linux dropped it for that reason ("Fix

@@ -31,5 +31,16 @@ struct tsc {
 /* The most trusted answer that is known, and the most trusted of the others that differs from it by more than 1 %. */
 struct tsc estimate_choose(const struct answer *answers, unsigned count);
 
+/* What a hypervisor's leaves say of it. */
+struct hypervisor {
+	uint32_t last;			/* leaf */
+	uint32_t name[3];		/* of leaf 40000000h: ebx, ecx, edx */
+	uint32_t interface, privileges; /* eax of leaves 40000001h and 40000003h, as Hyper-V defines them */
+};
+
+/* Where it tells the TSC's frequency. */
+enum told { TOLD_NOWHERE, TOLD_BY_LEAF /* 40000010h */, TOLD_BY_REGISTER /* Hyper-V's */ };
+enum told estimate_told(const struct hypervisor *who);
+
 /* Hertz of the crystal of an Intel processor, by its signature (CPUID 1, eax); 0 when its model does not tell. */
 uint64_t estimate_crystal(uint32_t signature);

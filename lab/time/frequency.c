@@ -5,15 +5,16 @@
 #include "time/clock.h"
 #include "time/timers.h"
 
-#define LEAF_TSC	0x15
-#define LEAF_FREQUENCY	0x16 /* eax 15:0: the base frequency, MHz */
-#define LEAF_HYPERVISOR 0x40000000
-#define LEAF_VM_TIMING	0x40000010 /* eax: kHz of the TSC */
-#define LEAF_EXTENDED	0x80000000
-#define LEAF_POWER	0x80000007
-#define ECX_HYPERVISOR	(1u << 31)
-#define EDX_INVARIANT	(1u << 8)
-#define LEAST_HERTZ	4000000 /* that clock.c can do */
+#define LEAF_TSC	     0x15
+#define LEAF_FREQUENCY	     0x16	/* eax 15:0: the base frequency, MHz */
+#define LEAF_INTERFACE	     0x40000001 /* of Hyper-V; what follows, too */
+#define LEAF_PRIVILEGES	     0x40000003
+#define LEAF_VM_TIMING	     0x40000010 /* eax: kHz of the TSC */
+#define MSR_HV_TSC_FREQUENCY 0x40000022 /* hertz */
+#define LEAF_EXTENDED	     0x80000000
+#define LEAF_POWER	     0x80000007
+#define EDX_INVARIANT	     (1u << 8)
+#define LEAST_HERTZ	     4000000 /* that clock.c can do */
 
 static struct cpuid leaf_tsc(void)
 {
@@ -23,7 +24,7 @@ static struct cpuid leaf_tsc(void)
 static const char *const names[] = {
     [TSC_FROM_NOTHING] = "nothing",
     [TSC_FROM_PLAN] = "the plan",
-    [TSC_FROM_HYPERVISOR] = "the hypervisor (CPUID 40000010h)",
+    [TSC_FROM_HYPERVISOR] = "the hypervisor",
     [TSC_FROM_CRYSTAL] = "CPUID 15h",
     [TSC_FROM_PM_TIMER] = "the ACPI timer",
     [TSC_FROM_PIT] = "the PC's timer",
@@ -53,9 +54,25 @@ static struct bounds from_base(void)
 
 static struct bounds from_hypervisor(void)
 {
-	if (!(cpuid(1, 0).ecx & ECX_HYPERVISOR) || cpuid(LEAF_HYPERVISOR, 0).eax < LEAF_VM_TIMING)
-		return exactly(0);
-	return exactly(cpuid(LEAF_VM_TIMING, 0).eax * 1000ull);
+	const struct cpuid first = hypervisor_leaf(LEAF_HYPERVISOR);
+	const struct hypervisor who = {.last = first.eax,
+				       .name = {first.ebx, first.ecx, first.edx},
+				       .interface = hypervisor_leaf(LEAF_INTERFACE).eax,
+				       .privileges = hypervisor_leaf(LEAF_PRIVILEGES).eax};
+	uint64_t hertz = 0;
+
+	switch (estimate_told(&who)) {
+	case TOLD_BY_LEAF:
+		hertz = hypervisor_leaf(LEAF_VM_TIMING).eax * 1000ull;
+		break;
+	case TOLD_BY_REGISTER:
+		if (!rdmsr_safe(MSR_HV_TSC_FREQUENCY, &hertz))
+			hertz = 0;
+		break;
+	default:
+		break;
+	}
+	return exactly(hertz);
 }
 
 int tsc_is_invariant(void)

@@ -1,4 +1,7 @@
-/* lab/time/estimate.c for the host: `agree LOW HIGH ...`, `choose SOURCE LOW HIGH ...`, `crystal SIGNATURE`; prints what comes out. */
+/*
+ * lab/time/estimate.c for the host: `agree LOW HIGH ...`, `choose SOURCE LOW HIGH ...`, `crystal SIGNATURE`,
+ * `told NAME LAST INTERFACE PRIVILEGES`; prints what comes out.
+ */
 #include "time/estimate.h"
 
 #include <stdio.h>
@@ -23,6 +26,12 @@ int main(int count, char **arguments)
 			shots[found++] = (struct bounds){number(arguments[i]), number(arguments[i + 1])};
 		const struct bounds agreed = estimate_agreed(shots, found);
 		printf("%lu %lu\n", agreed.low, agreed.high);
+	} else if (count > 5 && !strcmp(arguments[1], "told")) {
+		struct hypervisor who = {.last = (uint32_t)strtoul(arguments[3], 0, 16),
+					 .interface = (uint32_t)strtoul(arguments[4], 0, 16),
+					 .privileges = (uint32_t)strtoul(arguments[5], 0, 16)};
+		strncpy((char *)who.name, arguments[2], sizeof(who.name));
+		printf("%d\n", estimate_told(&who));
 	} else if (count > 2 && !strcmp(arguments[1], "crystal")) {
 		printf("%lu\n", estimate_crystal((uint32_t)strtoul(arguments[2], 0, 16)));
 	} else {

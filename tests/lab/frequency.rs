@@ -59,6 +59,26 @@ fn a_measured_frequency_is_believed_rather_than_a_models_crystal() {
     assert_eq!(estimate(&reported), format!("3000000 {crystal} 2000000 {pit}"), "whatever the order");
 }
 
+/// Leaf 40000010h is no timing leaf of every hypervisor that has so many leaves, and Hyper-V may keep its register for itself.
+#[test]
+fn a_hypervisor_is_asked_where_its_signature_says_that_it_tells() {
+    let (nowhere, leaf, register) = ("0", "1", "2");
+    for (name, last, interface, privileges, told) in [
+        ("VMwareVMware", "40000010", "0", "0", leaf),
+        ("KVMKVMKVM", "40000010", "1007efb", "0", leaf),
+        ("KVMKVMKVM", "40000001", "1007efb", "0", nowhere),
+        ("ACRNACRNACRN", "40000010", "0", "0", leaf),
+        ("TCGTCGTCGTCG", "40000001", "0", "0", nowhere),
+        ("SomeoneElse!", "40000010", "0", "800", nowhere),
+        ("MicrosoftHv", "40000082", "31237648", "800", register),
+        ("MicrosoftHv", "40000082", "31237648", "7ff", nowhere),
+        ("KVMKVMKVM", "40000010", "31237648", "fff", register),
+    ] {
+        let words = format!("told {name} {last} {interface} {privileges}");
+        assert_eq!(estimate(&words), told, "{words}");
+    }
+}
+
 #[test]
 fn a_crystal_is_known_only_where_all_processors_of_a_model_have_it() {
     let crystals = [

@@ -218,9 +218,30 @@ fn picture_of(file: &[u8]) -> Option<(usize, usize, &[u8])> {
     (pixels.len() == width * height * 3).then_some((width, height, pixels))
 }
 
-/// The rows that a line takes.
+/// The rows that a line takes: it is broken at spaces, which are on neither row, or within a word that is longer than a row.
 fn parts_of(line: &str) -> Vec<String> {
-    line.as_bytes().chunks(WIDTH).map(|part| String::from_utf8_lossy(part).into()).collect()
+    let mut parts = Vec::new();
+    let mut rest = line;
+    loop {
+        let part = match rest.len() {
+            0..=WIDTH => rest.len(),
+            _ => rest[..=WIDTH].rfind(' ').filter(|at| *at > 0).unwrap_or(WIDTH),
+        };
+        parts.push(rest[..part].to_string());
+        rest = rest[part..].trim_start_matches(' ');
+        if rest.is_empty() {
+            return parts;
+        }
+    }
+}
+
+#[test]
+fn a_row_ends_between_words() {
+    let words = "seven77 ".repeat(10);
+    assert_eq!(parts_of(words.trim_end()), [words[..71].to_string(), words[72..79].to_string()]);
+    let long = "x".repeat(WIDTH + 1);
+    assert_eq!(parts_of(&long), [long[1..].to_string(), "x".to_string()]);
+    assert_eq!(parts_of(""), [""]);
 }
 
 /// Pages of rows, as a screen of this size should show these lines; without the last row, which tells which page it is.
@@ -336,8 +357,8 @@ fn see(words: &str, mut look: impl FnMut() -> Vec<String>) {
 }
 
 /// The rows of the screen that a line begins with: the rest goes on in the next row.
-fn first_row(line: &str) -> &str {
-    &line[..line.len().min(WIDTH)]
+fn first_row(line: &str) -> String {
+    parts_of(line).swap_remove(0)
 }
 
 const UD2: &[u8] = &[0x0f, 0x0b];
@@ -351,12 +372,12 @@ fn what_goes_wrong_before_the_plan_is_read_is_text_for_a_person() {
         break_kernel(&image, symbol, UD2);
         let Some(mut machine) = Machine::boot(&image, Firmware::Bios, Medium::Usb) else { return };
         wait_for(&machine, &words);
-        see(first_row(&words), || machine.letters());
+        see(&first_row(&words), || machine.letters());
         drop(machine);
         let Some(mut machine) = Machine::boot(&image, Firmware::Uefi, Medium::Usb) else { return };
         wait_for(&machine, &words);
         let kernel = Kernel::read();
-        see(first_row(&words), || machine.pixels(kernel.data("font", 95 * 16)));
+        see(&first_row(&words), || machine.pixels(kernel.data("font", 95 * 16)));
     }
 }
 

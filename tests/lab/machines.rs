@@ -71,6 +71,13 @@ const MACHINES: &[Machine] = &[
         lacks: Some(abi::FEATURE_XSAVE),
         ..without("no XSAVE", &["-cpu", "max,vendor=GenuineIntel,-xsave"])
     },
+    Machine {
+        lacks: Some(abi::FEATURE_XSAVE),
+        ..without(
+            "XSAVE without leaf 0Dh.1, which TCG hangs at",
+            &["-cpu", "max,vendor=GenuineIntel,-xsaveopt,-xsavec,-xgetbv1,-xsaves"],
+        )
+    },
     without("no PAT", &["-cpu", "max,vendor=GenuineIntel,-pat"]),
     without("no PGE", &["-cpu", "max,vendor=GenuineIntel,-pge"]),
 ];
@@ -188,6 +195,8 @@ fn check(machine: &Machine) -> Result<(), String> {
         let has = session.boot.features >> feature & 1 == 1;
         assert_eq!(has, machine.lacks != Some(feature), "{}: feature {feature}", machine.name);
     }
+    let processors = if machine.words.contains(&"-smp") { 4 } else { 1 };
+    assert_eq!(session.boot.processors, processors, "{}", machine.name);
     let (_, ended) = session.ran.split_last().unwrap();
     assert_eq!(ended.len(), working().len() + usize::from(machine.ticks), "{}", machine.name);
     for ran in ended {

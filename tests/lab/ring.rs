@@ -21,6 +21,21 @@ fn the_test_of_ring_0_comes_to_its_end_in_every_emulator() {
         let each = |ticks: u64| (ticks / abi::RING_TIMES, ticks % abi::RING_TIMES);
         let turn = |instructions| (instructions, ticks_of_stamps(boot.cr3_ticks));
         assert_eq!((each(boot.cr3_ticks), each(boot.cpuid_ticks)), (turn(3), turn(4)), "{emulator:?}");
+        // Each is there where the processor has it, and nowhere else.
+        let has = |feature: u64| boot.features >> feature & 1 == 1;
+        for (ticks, is_there, instructions) in [
+            (boot.cr4_ticks, has(abi::FEATURE_PGE), 4),
+            (boot.spec_ctrl_ticks, has(abi::FEATURE_IBRS), 6),
+            (boot.pred_cmd_ticks, has(abi::FEATURE_IBPB), 6),
+            (boot.flush_cmd_ticks, has(abi::FEATURE_L1DFLUSH), 6),
+            (boot.invpcid_ticks, has(abi::FEATURE_INVPCID), 3),
+            (boot.invlpg_ticks, true, 3),
+        ] {
+            assert_eq!(
+                each(ticks),
+                if is_there { (instructions, ticks_of_stamps(boot.cr3_ticks)) } else { (0, 0) }
+            );
+        }
         // Call number, int and two for the loop; on the path its check, the way out, and iretq: see docs/lab.md.
         let (interrupt, _) = each(boot.interrupt_ticks);
         let (invalid, _) = each(boot.invalid_ticks);

@@ -1,6 +1,7 @@
 //! Steps against speculation: where comparing leads; what registers hold; what is executed without its feature, and where. What each adds is
 //! counted in exact.rs.
 
+use crate::build::OnHost;
 use crate::guest::{Emulator, Script};
 use crate::kernel::Kernel;
 use crate::steps::{PATHS, entry};
@@ -35,6 +36,32 @@ fn walk(kernel: &Kernel, name: &str, number: u32) -> (u64, u64) {
         if goes && !(tree..tree + 4096).contains(&at) || count > 100 {
             return (at, count);
         }
+    }
+}
+
+/// No emulator has these bits: AMD's manual, volume 3, CPUID Fn8000_0008_EBX and Fn8000_0021_EAX.
+#[test]
+fn what_amds_processors_say_of_ibrs_is_reported() {
+    use record::abi::*;
+    let on_host = OnHost::new("amd.c", &["cpu/amd.c"]);
+    for (ebx, eax, features, automatic, barrier) in [
+        (0, 0, vec![], 0, 0),
+        // Zen 2: IBPB, IBRS, STIBP; always on and preferred.
+        (
+            1 << 12 | 1 << 14 | 1 << 15 | 1 << 16 | 1 << 18,
+            0,
+            vec![FEATURE_IBRS, FEATURE_EIBRS, FEATURE_IBRSALWAYS, FEATURE_IBRSPREFERRED, FEATURE_STIBP],
+            0,
+            1,
+        ),
+        (1 << 14 | 1 << 19, 0, vec![FEATURE_IBRS, FEATURE_IBRSSAMEMODE], 0, 0),
+        (1 << 14, 1 << 8 | 1 << 5, vec![FEATURE_IBRS, FEATURE_EIBRS, FEATURE_MDCLEAR], 1, 0),
+        // Nothing is preferred of what is not there.
+        (1 << 16 | 1 << 18 | 1 << 19 | 1 << 24, 0, vec![FEATURE_SSBD], 0, 0),
+    ] {
+        let bits: u64 = features.iter().map(|feature| 1 << feature).sum();
+        let said = on_host.run(&format!("{ebx:x} {eax:x}"), b"");
+        assert_eq!(said, format!("{bits:x} {automatic} {barrier}\n"), "{ebx:x} {eax:x}");
     }
 }
 

@@ -38,6 +38,9 @@ pub struct Lab {
     pub loader: Option<String>,
     /// Memory for programs, in bytes.
     pub memory: u64,
+    /// Processors that ACPI lists, of which one is used; null when it is not known. The others were not started, and wait as firmware has left
+    /// them: in hlt, in mwait, or in a loop.
+    pub processors: Option<u64>,
     /// What the guest's kernel knows about its time stamp counter; documents made before it said so have none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tsc: Option<LabTsc>,

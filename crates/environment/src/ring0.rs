@@ -11,6 +11,8 @@ const SAME_LOOP: f64 = abi::RING_SAME_LOOP as f64;
 const EXIT: f64 = abi::RING_EXIT as f64;
 const CROSSING: f64 = abi::RING_CROSSING as f64;
 const CROSSING_UNKNOWN_EXIT: f64 = abi::RING_CROSSING_UNKNOWN_EXIT as f64;
+const PART_OF_EXIT: f64 = abi::RING_EXIT_QUARTERS as f64 / 4.0;
+const COMMAND: f64 = abi::RING_COMMAND as f64;
 
 /// Whether the kernel's instructions run on the processor.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,6 +37,33 @@ pub enum Trapped {
     Interrupts,
     /// Invalid instructions: KVM looks at each before the guest gets it.
     InvalidInstructions,
+    /// Writes of CR4 that change PGE: always under SVM.
+    Cr4Writes,
+    /// Writes of SPEC_CTRL.
+    SpecCtrlWrites,
+    /// IBPBs: writes of PRED_CMD.
+    PredCmdWrites,
+    /// Flushes of the first data cache: writes of FLUSH_CMD.
+    FlushCmdWrites,
+    /// `invpcid`: shadow page tables.
+    Invpcid,
+    /// `invlpg`: shadow page tables.
+    Invlpg,
+}
+
+impl Trapped {
+    /// The settings of the lab whose steps are made of this instruction; none where more than settings decides.
+    pub fn settings(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Trapped::Cr3Writes | Trapped::Interrupts | Trapped::InvalidInstructions => &[],
+            Trapped::Cr4Writes => &[("flush-by", "pge")],
+            Trapped::SpecCtrlWrites => &[("ibrs", "on")],
+            Trapped::PredCmdWrites => &[("ibpb", "on"), ("entry-ibpb", "on")],
+            Trapped::FlushCmdWrites => &[("l1d-flush", "on")],
+            Trapped::Invpcid => &[("flush-by", "invpcid")],
+            Trapped::Invlpg => &[("flush-by", "invlpg")],
+        }
+    }
 }
 
 /// What the kernel found.
@@ -62,6 +91,18 @@ pub struct RingTest {
     pub nesting: bool,
     /// The hypervisor's signature.
     pub hypervisor: Option<String>,
+    /// Ticks for one write of CR4 that changes PGE; `None`, as for what follows, where the processor lacks that, or it was not timed.
+    pub cr4_write: Option<f64>,
+    /// The same for a write of SPEC_CTRL that changes IBRS.
+    pub spec_ctrl_write: Option<f64>,
+    /// The same for an IBPB.
+    pub pred_cmd_write: Option<f64>,
+    /// The same for a flush of the first data cache.
+    pub flush_cmd_write: Option<f64>,
+    /// The same for an INVPCID of one page.
+    pub invpcid: Option<f64>,
+    /// The same for an INVLPG.
+    pub invlpg: Option<f64>,
 }
 
 /// Whether ring 0 runs natively, and by what that is told.
@@ -86,6 +127,20 @@ pub struct Ring0 {
     pub deprivileged: bool,
     /// Whether CPUID offered VMX or SVM to the guest.
     pub nesting: bool,
+    /// Core cycles for a write of CR4 that changes PGE; null, as for what follows, where the processor lacks that, or it was not timed.
+    pub cr4_write_cycles: Option<f64>,
+    /// Core cycles for a write of SPEC_CTRL that changes IBRS.
+    pub spec_ctrl_write_cycles: Option<f64>,
+    /// Core cycles for an IBPB.
+    pub pred_cmd_write_cycles: Option<f64>,
+    /// Core cycles for a flush of the first data cache.
+    pub flush_cmd_write_cycles: Option<f64>,
+    /// Core cycles for an INVPCID of one page.
+    pub invpcid_cycles: Option<f64>,
+    /// Core cycles for an INVLPG.
+    pub invlpg_cycles: Option<f64>,
+    /// Whether this machine's KVM has its guests use page tables of their own (EPT, NPT); null where it does not say.
+    pub nested_paging: Option<bool>,
 }
 
 impl Ring0 {
@@ -108,6 +163,12 @@ impl Ring0 {
             interrupt_cycles: known(test.interrupt),
             invalid_instruction_cycles: known(test.invalid_instruction),
             cpuid_cycles: known(Some(test.cpuid)),
+            cr4_write_cycles: known(test.cr4_write),
+            spec_ctrl_write_cycles: known(test.spec_ctrl_write),
+            pred_cmd_write_cycles: known(test.pred_cmd_write),
+            flush_cmd_write_cycles: known(test.flush_cmd_write),
+            invpcid_cycles: known(test.invpcid),
+            invlpg_cycles: known(test.invlpg),
             ..Ring0::emulated(test)
         };
         if why_emulated(test).is_none() {
@@ -122,19 +183,41 @@ impl Ring0 {
         self.trapped.contains(&what)
     }
 
+    /// What one of them took, in core cycles.
+    pub fn cycles(&self, what: Trapped) -> Option<f64> {
+        match what {
+            Trapped::Cr3Writes => self.cr3_write_cycles,
+            Trapped::Interrupts => self.interrupt_cycles,
+            Trapped::InvalidInstructions => self.invalid_instruction_cycles,
+            Trapped::Cr4Writes => self.cr4_write_cycles,
+            Trapped::SpecCtrlWrites => self.spec_ctrl_write_cycles,
+            Trapped::PredCmdWrites => self.pred_cmd_write_cycles,
+            Trapped::FlushCmdWrites => self.flush_cmd_write_cycles,
+            Trapped::Invpcid => self.invpcid_cycles,
+            Trapped::Invlpg => self.invlpg_cycles,
+        }
+    }
+
     fn found_trapped(&self) -> Vec<Trapped> {
-        let crossing = match self.cpuid_cycles {
-            Some(exit) if exit >= EXIT => exit + CROSSING,
-            _ => CROSSING_UNKNOWN_EXIT,
-        };
-        let found = [
-            (Trapped::Cr3Writes, self.cr3_write_cycles, EXIT),
-            (Trapped::Interrupts, self.interrupt_cycles, crossing),
-            (Trapped::InvalidInstructions, self.invalid_instruction_cycles, crossing),
+        let exit = self.cpuid_cycles.filter(|exit| *exit >= EXIT);
+        let crossing = exit.map_or(CROSSING_UNKNOWN_EXIT, |exit| exit + CROSSING);
+        // What a processor may do as slowly as it leaves a guest; and more slowly, which only a dear exit tells from an exit.
+        let slow = exit.map_or(CROSSING_UNKNOWN_EXIT, |exit| EXIT.max(exit * PART_OF_EXIT));
+        let command = exit.map_or(f64::INFINITY, |exit| COMMAND.max(exit));
+        let limits = [
+            (Trapped::Cr3Writes, EXIT),
+            (Trapped::Interrupts, crossing),
+            (Trapped::InvalidInstructions, crossing),
+            (Trapped::Cr4Writes, slow),
+            (Trapped::SpecCtrlWrites, slow),
+            (Trapped::PredCmdWrites, command),
+            (Trapped::FlushCmdWrites, command),
+            (Trapped::Invpcid, EXIT),
+            (Trapped::Invlpg, EXIT),
         ];
-        let found =
-            found.into_iter().filter(|(_, cycles, limit)| cycles.is_some_and(|cycles| cycles >= *limit));
-        found.map(|(what, ..)| what).collect()
+        let is_trapped =
+            |(what, limit): &(Trapped, f64)| self.cycles(*what).is_some_and(|cycles| cycles >= *limit);
+        limits.into_iter().filter(is_trapped).map(|(what, _)| what).collect()
     }
 }
 
@@ -238,6 +321,48 @@ mod tests {
         assert!(emulated(|test| test.deprivileged = true).contains("another ring"));
         assert!(emulated(|test| test.loop_ticks_outside = 0).contains("inf times as long"));
         assert!(emulated(|test| (test.loop_ticks, test.loop_ticks_outside) = (0, 0)).contains("NaN times"));
+    }
+
+    /// What is trapped of CR4, SPEC_CTRL, PRED_CMD, FLUSH_CMD, INVPCID and INVLPG, where these and a cpuid take so many core cycles.
+    fn trapped(cpuid: f64, steps: [f64; 6]) -> Vec<Trapped> {
+        const TICKS: f64 = 0.6763;
+        let [cr4, spec_ctrl, pred_cmd, flush_cmd, invpcid, invlpg] = steps.map(|cycles| Some(cycles * TICKS));
+        let test = RingTest {
+            cr4_write: cr4,
+            spec_ctrl_write: spec_ctrl,
+            pred_cmd_write: pred_cmd,
+            flush_cmd_write: flush_cmd,
+            invpcid,
+            invlpg,
+            ..test(200.0, cpuid, 500.0, 600.0)
+        };
+        Ring0::judge(&test).trapped
+    }
+
+    #[test]
+    fn what_steps_are_made_of_is_judged_by_what_a_processor_may_take() {
+        use Trapped::*;
+        let natively = [900.0, 500.0, 8000.0, 3000.0, 400.0, 250.0];
+        assert_eq!([120.0, 1300.0, 30_000.0].map(|cpuid| trapped(cpuid, natively)), [vec![], vec![], vec![]]);
+        assert_eq!(trapped(1300.0, [1700.0, 500.0, 8000.0, 3000.0, 400.0, 250.0]), [Cr4Writes], "SVM");
+        assert_eq!(trapped(1300.0, [300.0, 1100.0, 8000.0, 3000.0, 400.0, 250.0]), [SpecCtrlWrites]);
+        assert_eq!(trapped(1300.0, [300.0, 300.0, 8000.0, 3000.0, 1500.0, 1400.0]), [Invpcid, Invlpg]);
+        let nested = trapped(30_000.0, [33_000.0, 29_000.0, 35_000.0, 33_000.0, 31_000.0, 30_000.0]);
+        assert_eq!(nested, [Cr4Writes, SpecCtrlWrites, PredCmdWrites, FlushCmdWrites, Invpcid, Invlpg]);
+        assert_eq!(trapped(1300.0, [300.0, 300.0, 9000.0, 4400.0, 300.0, 200.0]), [], "who knows");
+        assert_eq!(
+            trapped(120.0, [2600.0, 1900.0, 90_000.0, 3000.0, 400.0, 250.0]),
+            [Cr4Writes],
+            "no exit is known"
+        );
+        let absent = Ring0::judge(&test(200.0, 1300.0, 500.0, 600.0));
+        assert_eq!((absent.cr4_write_cycles, absent.trapped), (None, vec![]));
+    }
+
+    #[test]
+    fn a_step_of_a_setting_is_one_that_the_lab_has() {
+        assert_eq!(Trapped::Cr4Writes.settings(), [("flush-by", "pge")]);
+        assert!(Trapped::Cr3Writes.settings().is_empty());
     }
 
     #[test]

@@ -32,9 +32,7 @@ fn ring0(ring0: &Ring0) -> Option<Finding> {
     let finding = Finding { evidence: Some(costs(ring0)), ..finding };
     if ring0.traps(Trapped::Cr3Writes) {
         return Some(Finding {
-            cause: Some(
-                "Shadow page tables: KVM without EPT or NPT, or inside of a virtual machine that offers neither.".to_owned(),
-            ),
+            cause: Some(of_cr3(ring0)),
             remedy: Some(
                 "Measure where /sys/module/kvm_intel/parameters/ept or kvm_amd/parameters/npt is on, or boot the image (kentry \
                  lab --iso FILE) on the machine itself."
@@ -47,11 +45,52 @@ fn ring0(ring0: &Ring0) -> Option<Finding> {
     Some(Finding { remedy: Some(remedy.to_owned()), ..finding })
 }
 
+/// Why writes of CR3 may leave the guest, and what is known of it. With shadow page tables, invlpg leaves it, too.
+fn of_cr3(ring0: &Ring0) -> String {
+    let shadow = "KVM without EPT or NPT, or inside of a virtual machine that offers neither";
+    let likely = match ring0.nested_paging {
+        Some(true) => {
+            return "Likely a hypervisor below this machine's, or an emulated processor: this machine's KVM says that EPT or NPT is on, \
+                    with which it leaves CR3 to its guests."
+                .to_owned();
+        }
+        Some(false) => {
+            return "Shadow page tables: this machine's KVM says that EPT or NPT is off.".to_owned();
+        }
+        None => format!("Likely shadow page tables: {shadow}; this machine does not say which it has"),
+    };
+    match ring0.invlpg_cycles {
+        Some(_) if ring0.traps(Trapped::Invlpg) => format!("{likely}, but invlpg leaves the guest, too."),
+        Some(_) => format!("{likely}, and invlpg, which would leave the guest then, does not."),
+        None => format!("{likely}."),
+    }
+}
+
 fn named(what: Trapped) -> &'static [&'static str] {
     match what {
         Trapped::Cr3Writes => &["writes of CR3"],
         Trapped::Interrupts => &["interrupts"],
         Trapped::InvalidInstructions => &["invalid instructions"],
+        Trapped::Cr4Writes => &["writes of CR4"],
+        Trapped::SpecCtrlWrites => &["writes of SPEC_CTRL"],
+        Trapped::PredCmdWrites => &["IBPBs"],
+        Trapped::FlushCmdWrites => &["flushes of the first data cache"],
+        Trapped::Invpcid => &["invpcid"],
+        Trapped::Invlpg => &["invlpg"],
+    }
+}
+
+fn one(what: Trapped) -> &'static str {
+    match what {
+        Trapped::Cr3Writes => "a write of CR3",
+        Trapped::Interrupts => "an interrupt and its return",
+        Trapped::InvalidInstructions => "an invalid instruction",
+        Trapped::Cr4Writes => "a write of CR4",
+        Trapped::SpecCtrlWrites => "a write of SPEC_CTRL",
+        Trapped::PredCmdWrites => "an IBPB",
+        Trapped::FlushCmdWrites => "a flush of the first data cache",
+        Trapped::Invpcid => "invpcid",
+        Trapped::Invlpg => "invlpg",
     }
 }
 
@@ -61,6 +100,12 @@ fn rows(what: Trapped) -> &'static [&'static str] {
         Trapped::Cr3Writes => &["pti=on", "page faults"],
         Trapped::Interrupts => &["gates", "exceptions", "exit=iret"],
         Trapped::InvalidInstructions => &["ud", "lock-nop"],
+        Trapped::Cr4Writes => &["flush-by=pge"],
+        Trapped::SpecCtrlWrites => &["ibrs=on"],
+        Trapped::PredCmdWrites => &["ibpb=on", "entry-ibpb=on"],
+        Trapped::FlushCmdWrites => &["l1d-flush=on"],
+        Trapped::Invpcid => &["flush-by=invpcid"],
+        Trapped::Invlpg => &["flush-by=invlpg"],
     }
 }
 
@@ -72,7 +117,10 @@ fn costs(ring0: &Ring0) -> String {
         cost("an invalid instruction", ring0.invalid_instruction_cycles),
         cost("cpuid, which leaves the guest,", ring0.cpuid_cycles),
     ];
-    let costs: Vec<String> = costs.into_iter().flatten().collect();
+    // Of what steps are made of, those that have rows here.
+    let steps = ring0.trapped.iter().filter(|what| !what.settings().is_empty());
+    let steps = steps.filter_map(|what| cost(one(*what), ring0.cycles(*what)));
+    let costs: Vec<String> = costs.into_iter().flatten().chain(steps).collect();
     format!("in core cycles: {}", list(&costs))
 }
 
@@ -125,7 +173,15 @@ mod tests {
         let cycles = (Some(2900.2), Some(640.0), Some(1300.0));
         let (cr3_write_cycles, interrupt_cycles, cpuid_cycles) = cycles;
         let trapped = trapped.to_vec();
-        let ring0 = Ring0 { trapped, cr3_write_cycles, interrupt_cycles, cpuid_cycles, ..Ring0::default() };
+        let cr4_write_cycles = Some(1644.0);
+        let ring0 = Ring0 {
+            trapped,
+            cr3_write_cycles,
+            interrupt_cycles,
+            cpuid_cycles,
+            cr4_write_cycles,
+            ..Ring0::default()
+        };
         found(&Maker::lab(ring0), "ring-0")
     }
 
@@ -140,10 +196,35 @@ mod tests {
         );
         assert_eq!(both.level, Level::Warning);
         assert!(both.evidence.unwrap().starts_with("in core cycles: a write of CR3 took 2900, "));
-        assert!(both.cause.unwrap().starts_with("Shadow page tables"));
+        assert!(both.cause.unwrap().starts_with("Likely shadow page tables: "));
+        let svm = trapped(&[Trapped::InvalidInstructions, Trapped::Cr4Writes]).unwrap();
+        assert_eq!((svm.level, svm.cause), (Level::Warning, None));
+        assert!(
+            svm.verdict.ends_with("times of ud, lock-nop and flush-by=pge are mostly its own."),
+            "{}",
+            svm.verdict
+        );
+        assert!(svm.evidence.unwrap().ends_with(" and a write of CR4 1644"));
         let invalid = trapped(&[Trapped::InvalidInstructions]).unwrap();
         assert_eq!((invalid.level, invalid.cause), (Level::Note, None));
         assert_eq!(trapped(&[Trapped::Interrupts]).unwrap().level, Level::Warning);
+    }
+
+    #[test]
+    fn a_cause_of_trapped_writes_of_cr3_is_likely_unless_kvm_says_it() {
+        let cause = |nested_paging, invlpg_cycles, more: &[Trapped]| {
+            let trapped = [&[Trapped::Cr3Writes], more].concat();
+            let ring0 = Ring0 { trapped, nested_paging, invlpg_cycles, ..Ring0::default() };
+            found(&Maker::lab(ring0), "ring-0").unwrap().cause.unwrap()
+        };
+        assert!(cause(Some(true), None, &[]).starts_with("Likely a hypervisor below this machine's"));
+        assert!(cause(Some(false), None, &[]).starts_with("Shadow page tables: this machine's KVM says"));
+        let (trapped, not) = (cause(None, Some(1400.0), &[Trapped::Invlpg]), cause(None, Some(150.0), &[]));
+        assert!(
+            [&trapped, &not].iter().all(|cause| cause.starts_with("Likely shadow page tables")),
+            "{trapped}"
+        );
+        assert!(trapped.ends_with("invlpg leaves the guest, too.") && not.ends_with("does not."), "{not}");
     }
 
     #[test]

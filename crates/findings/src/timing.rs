@@ -2,7 +2,7 @@
 
 use crate::facts::{Facts, list};
 use crate::id::Id;
-use document::{Confidence, Finding, Level};
+use document::{Confidence, Counter, Finding, Level};
 use stats::{CHAIN_TOLERANCE, IMUL_CYCLES, ORDER_TOLERANCE};
 
 pub(crate) fn findings(facts: &Facts) -> Vec<Finding> {
@@ -19,7 +19,7 @@ pub(crate) fn findings(facts: &Facts) -> Vec<Finding> {
 /// Only of a host: of a guest that was started for the measurement it is no news.
 fn emulated(facts: &Facts) -> Option<Finding> {
     let is_emulated = facts.working().next().is_some() && !facts.are_times();
-    if !facts.document.is_of_host() || !is_emulated {
+    if facts.document.counter() != Counter::Time || !is_emulated {
         return None;
     }
     let hypervisor = &facts.document.environment.hypervisor;
@@ -122,6 +122,8 @@ mod tests {
         assert!(finding.evidence.unwrap().contains("TCGTCGTCGTCG"));
         maker.document.measurement.place = Place::new(Machine::QemuTcg, Kernel::Linux);
         assert_eq!(found(&maker, "emulated"), None);
+        maker.document.measurement.place = Place::new(Machine::QemuKvm, Kernel::Lab);
+        assert!(found(&maker, "emulated").is_some(), "KVM on an emulated processor");
     }
 
     #[test]

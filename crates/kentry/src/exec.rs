@@ -155,6 +155,8 @@ pub struct Running<'a> {
     pub configurations: &'a Configurations<'a>,
     /// What random numbers come from.
     pub seed: u64,
+    /// Ticks in a second of this machine's counter, where the guest uses it.
+    pub tsc_hz: Option<f64>,
     /// Whether exceptions are served as system calls.
     pub serves_exceptions: bool,
     /// What it can read from its standard input.
@@ -172,11 +174,11 @@ pub fn run(
     limits: &Limits,
     output: &mut Output,
 ) -> Result<u8, Refused> {
-    let Running { configurations, seed, serves_exceptions, input } = *running;
+    let Running { configurations, seed, tsc_hz, serves_exceptions, input } = *running;
     let [configuration] = configurations.all.as_slice() else {
         return Err(Refused::failed(&"--exec takes one --set at most"));
     };
-    let mut lines = clock_lines(emulator.tsc_hz());
+    let mut lines = clock_lines(Some(emulator), tsc_hz);
     lines.extend([Line::Seed(seed), Line::Limit(0)]);
     let set = configuration.only(&configurations.named);
     if !set.is_empty() {

@@ -238,7 +238,7 @@ fn times(environment: &Environment, references: &References) -> Times {
 }
 
 /// The emulator that this machine says it is, if it is one.
-fn emulator(environment: &Environment) -> Option<&'static str> {
+pub(crate) fn emulator(environment: &Environment) -> Option<&'static str> {
     let signatures = [&environment.hypervisor.signature, &environment.hypervisor.second_signature];
     EMULATORS.into_iter().find(|known| signatures.iter().any(|found| found.as_deref() == Some(*known)))
 }

@@ -80,6 +80,11 @@ impl Child {
         }
     }
 
+    /// Leaves it no more than this time from now on, and no more than its limits do.
+    pub fn hurry(&mut self, time: Duration) {
+        self.watch.hurry(time);
+    }
+
     /// What ends this child alone when it is set, as the interrupt of its limits does.
     pub fn stop(&self) -> Interrupt {
         self.watch.stop.clone()

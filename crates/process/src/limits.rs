@@ -42,6 +42,11 @@ impl Watch {
         Watch { limits: limits.clone(), stop: Interrupt::default(), begin: Instant::now() }
     }
 
+    /// Leaves no more than this time from now on.
+    pub fn hurry(&mut self, time: Duration) {
+        self.limits.time = self.limits.time.min(self.begin.elapsed() + time);
+    }
+
     /// How long to wait now at most; an error when the time is over or somebody interrupts.
     pub fn next_wait(&self) -> Result<Duration, Error> {
         if [&self.limits.interrupt, &self.stop].iter().any(|set| set.load(Ordering::Relaxed)) {

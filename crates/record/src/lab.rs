@@ -5,7 +5,7 @@ use crate::damage::{BAD_LENGTH, Wrong};
 use crate::words::words;
 
 /// What the kernel found when it booted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Boot {
     /// Version of the protocol between command and kernel.
     pub version: u64,
@@ -49,6 +49,20 @@ pub struct Boot {
     pub signature: [u8; 12],
     /// The microcode's revision; 0 when it is not known.
     pub microcode: u64,
+    /// Ticks for `RING_TIMES` writes of CR4 that change PGE; 0, as what follows, where the processor lacks that, or ring 0 is emulated.
+    pub cr4_ticks: u64,
+    /// The same for writes of SPEC_CTRL that change IBRS.
+    pub spec_ctrl_ticks: u64,
+    /// The same for IBPBs.
+    pub pred_cmd_ticks: u64,
+    /// The same for flushes of the first data cache.
+    pub flush_cmd_ticks: u64,
+    /// The same for `invpcid` of one page.
+    pub invpcid_ticks: u64,
+    /// The same for `invlpg`.
+    pub invlpg_ticks: u64,
+    /// Processors that ACPI lists, of which the kernel uses one; 0 when it is not known.
+    pub processors: u64,
 }
 
 /// What the processor counted while a program ran.
@@ -206,6 +220,13 @@ fn boot(bytes: &[u8]) -> Result<Boot, Wrong> {
         signs: word(abi::LAB_BOOT_SIGNS),
         signature,
         microcode: word(abi::LAB_BOOT_MICROCODE),
+        cr4_ticks: word(abi::LAB_BOOT_CR4_TICKS),
+        spec_ctrl_ticks: word(abi::LAB_BOOT_SPEC_CTRL_TICKS),
+        pred_cmd_ticks: word(abi::LAB_BOOT_PRED_CMD_TICKS),
+        flush_cmd_ticks: word(abi::LAB_BOOT_FLUSH_CMD_TICKS),
+        invpcid_ticks: word(abi::LAB_BOOT_INVPCID_TICKS),
+        invlpg_ticks: word(abi::LAB_BOOT_INVLPG_TICKS),
+        processors: word(abi::LAB_BOOT_PROCESSORS),
     })
 }
 
@@ -224,7 +245,37 @@ mod tests {
     fn words_stand_where_the_header_says() {
         let words = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes);
         let (kvm, end) = (words(b"KVMKVMKV"), words(b"M\0\0\0\0\0\0\0"));
-        let said = [1, 2, 3, 1, 5, 6, 7, 8, 9, 10, 11, 12, 13, 1, 14, 15, 16, 17, 5, kvm, end, 0x2b00_0643];
+        let said = [
+            1,
+            2,
+            3,
+            1,
+            5,
+            6,
+            7,
+            8,
+            9,
+            10,
+            11,
+            12,
+            13,
+            1,
+            14,
+            15,
+            16,
+            17,
+            5,
+            kvm,
+            end,
+            0x2b00_0643,
+            22,
+            23,
+            24,
+            25,
+            26,
+            27,
+            28,
+        ];
         let Payload::Lab(LabPayload::Boot(boot)) = parsed(abi::RECORD_LAB_BOOT, &u64s(&said)).unwrap() else {
             panic!()
         };
@@ -235,6 +286,9 @@ mod tests {
         let ticks = (boot.cr3_ticks, boot.cpuid_ticks, boot.interrupt_ticks, boot.invalid_ticks);
         assert_eq!((ticks, boot.signs, boot.microcode), ((14, 15, 16, 17), 5, 0x2b00_0643));
         assert_eq!(&boot.signature, b"KVMKVMKVM\0\0\0");
+        assert_eq!((boot.cr4_ticks, boot.spec_ctrl_ticks, boot.pred_cmd_ticks), (22, 23, 24));
+        assert_eq!((boot.flush_cmd_ticks, boot.invpcid_ticks, boot.invlpg_ticks), (25, 26, 27));
+        assert_eq!(boot.processors, 28);
         let counts = [4, 0b10_0011, 1000, 1, 0, 0, 0, 1500, 0, 0];
         let counters = parsed(abi::RECORD_LAB_COUNTERS, &u64s(&counts));
         let Ok(Payload::Lab(LabPayload::Counters { number: 4, counters })) = counters else { panic!() };

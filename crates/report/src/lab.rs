@@ -64,7 +64,10 @@ pub(crate) fn more(guest: Option<&Guest>, lab: &Lab) -> Vec<Fact> {
         fact("gateway", known(&lab.gateway)),
         fact("memory", format!("{} MiB for programs", lab.memory >> 20)),
         fact("microcode", known(&lab.microcode)),
+        fact("processors", processors(lab.processors)),
     ];
+    let steps = Some(steps(&lab.ring0)).filter(|steps| !steps.is_empty());
+    facts.extend(steps.map(|steps| fact("steps", format!("in core cycles: {steps}"))));
     facts.extend(lab.counters.as_ref().map(|counters| fact("counters", counted(counters))));
     facts
 }
@@ -111,6 +114,29 @@ fn costs(ring0: &Ring0) -> String {
         cost("int and iretq", ring0.interrupt_cycles),
         cost("ud2 and iretq", ring0.invalid_instruction_cycles),
         cost("cpuid", ring0.cpuid_cycles),
+    ];
+    costs.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// Those that were not started wait as firmware has left them.
+fn processors(count: Option<u64>) -> String {
+    match count {
+        None => ABSENT.to_owned(),
+        Some(1) => "1".to_owned(),
+        Some(count) => format!("{count}, of which one was used; how the others waited is not known"),
+    }
+}
+
+/// What steps of switches are made of.
+fn steps(ring0: &Ring0) -> String {
+    let cost = |name: &str, cycles: Option<f64>| Some(format!("{name} {:.0}", cycles?));
+    let costs = [
+        cost("mov cr4", ring0.cr4_write_cycles),
+        cost("wrmsr SPEC_CTRL", ring0.spec_ctrl_write_cycles),
+        cost("PRED_CMD", ring0.pred_cmd_write_cycles),
+        cost("FLUSH_CMD", ring0.flush_cmd_write_cycles),
+        cost("invpcid", ring0.invpcid_cycles),
+        cost("invlpg", ring0.invlpg_cycles),
     ];
     costs.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }

@@ -122,11 +122,18 @@ pub fn on(
     }
     let native = counter == Counter::Time;
     let (host, scout) = if native { of_this_machine(interrupt)? } else { (None, None) };
-    let tsc_hz = first.zip(Reading::now()).and_then(|(first, last)| first.tsc_hz(&last));
-    let tsc_hz = tsc_hz.filter(|_| native);
+    let tsc_hz = rate_since(first.as_ref(), &emulator);
     let setup = Setup { emulator, version, limits, host, tsc_hz, scout };
     let (plan, bar) = (seeded(plan, seed, counter), progress::Bar::new());
     Ok(measure::lab::measure(&plan, setup, &mut |progress| bar.show(progress))?)
+}
+
+/// Ticks in a second of this machine's counter since that reading, where the guest uses this counter.
+fn rate_since(first: Option<&Reading>, emulator: &Emulator) -> Option<f64> {
+    if emulator.tsc_hz().is_some() {
+        return None;
+    }
+    first.zip(Reading::now()).and_then(|(first, last)| first.tsc_hz(&last))
 }
 
 /// The machine whose processor runs the kernel, and what chooses among its CPUs.
@@ -181,12 +188,14 @@ fn exec(args: &LabArgs, output: &mut Output) -> Result<u8, Refused> {
     let program = Program::read(&args.exec)?;
     let interrupt = interrupts::noted();
     let limits = places::lab::Limits { time: args.options()?.time, output: usize::MAX, interrupt };
+    let first = Reading::now();
     // The program's output does not depend on the machine, and standard error belongs to the program.
     let emulator = choose(&args.options()?, &limits, &mut |_| ()).map_err(Error::from)?;
     let input = standard_input(&limits)?;
     let running = Running {
         configurations: &configurations,
         seed: args.guest.seed.unwrap_or(0),
+        tsc_hz: rate_since(first.as_ref(), &emulator),
         serves_exceptions: args.serve_exceptions,
         input: &input,
     };

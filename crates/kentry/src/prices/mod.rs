@@ -56,7 +56,7 @@ fn price(table: &Table, setting: &Setting, runs: &LabRuns, command: Command) -> 
     let told = kept.filter_map(|run| Some((Price::of(table, run, setting)?, run)));
     let is_timed = |price: &Price| price.unit != Unit::Instructions;
     let told: Vec<(Price, &Document)> =
-        told.filter(|(price, run)| !is_timed(price) || is_native(run)).collect();
+        told.filter(|(price, run)| !is_timed(price) || is_native(run, setting)).collect();
     match told.iter().find(|(price, _)| is_timed(price)).or(told.first()) {
         Some((price, run)) => {
             let command = command(table, setting, Some(&price.entry));
@@ -67,9 +67,13 @@ fn price(table: &Table, setting: &Setting, runs: &LabRuns, command: Command) -> 
 }
 
 /// Whether the processor itself did all of ring 0 that a setting may use. What a hypervisor does instead has its price, not the setting's.
-fn is_native(run: &Document) -> bool {
+fn is_native(run: &Document, setting: &Setting) -> bool {
     let Some(lab) = &run.environment.lab else { return false };
-    let by_others = |trapped: &Trapped| *trapped != Trapped::InvalidInstructions;
+    let by_others = |trapped: &Trapped| match trapped {
+        Trapped::InvalidInstructions => false,
+        Trapped::Cr3Writes | Trapped::Interrupts => true,
+        step => step.settings().contains(&(setting.name.as_str(), setting.value.as_str())),
+    };
     lab.ring0.verdict != Verdict::Emulated && !lab.ring0.trapped.iter().any(by_others)
 }
 

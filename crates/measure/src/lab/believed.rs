@@ -13,53 +13,98 @@ const BY_INVALID: [&str; 1] = ["ud"];
 /// Those that begin with a page fault.
 const BY_PAGE_FAULT: [&str; 1] = ["exception"];
 
-/// Operations that write CR3 whatever the switches say.
-const WITH_SPACES: [&str; 3] = ["copy-space", "switch", "map-unmap"];
+/// Operations that change pages which are mapped, so that translations must be flushed.
+const FLUSHING: [&str; 2] = ["copy-space", "map-unmap"];
 
-/// What a job does that a hypervisor may do itself.
-struct Uses {
-    cr3_writes: bool,
-    interrupts: bool,
-    invalid_instructions: bool,
+/// What a row does that a hypervisor may do itself.
+struct Does<'a>(&'a Job<'a>);
+
+impl Does<'_> {
+    fn has(&self, switch: &str, wanted: &str) -> bool {
+        self.0.configuration.values().any(|(name, value)| (name, value) == (switch, wanted))
+    }
+
+    fn file(&self) -> &str {
+        self.0.row.0.lab.as_deref().unwrap_or_default()
+    }
+
+    fn faults_on_vsyscall(&self) -> bool {
+        self.file() == "vsyscall" && self.has("vsyscall", "emulate")
+    }
+
+    /// Whether it takes a path into the kernel.
+    fn enters(&self) -> bool {
+        let entry = self.0.row.0;
+        let is_interrupt = entry.kind == Kind::Instruction && entry.uses_idt();
+        matches!(entry.kind, Kind::Number | Kind::Exception) || is_interrupt
+    }
+
+    /// Whether the path goes on to another address space: that of a server, too.
+    fn changes_spaces(&self) -> bool {
+        let operation = self.0.row.1;
+        operation.name == "switch" || (operation.server && !operation.thread)
+    }
+
+    /// Whether pages that were mapped are changed.
+    fn flushes(&self) -> bool {
+        FLUSHING.contains(&self.0.row.1.name.as_str())
+    }
+
+    fn writes_cr3(&self) -> bool {
+        let isolates = self.has("pti", "on") || !self.has("cr3-writes", "0");
+        // With shadow page tables the hypervisor sees page faults first, too.
+        let faults = (self.0.row.0.kind == Kind::Exception && BY_PAGE_FAULT.contains(&self.file()))
+            || self.faults_on_vsyscall();
+        (self.enters() && isolates) || faults || self.flushes() || self.changes_spaces()
+    }
+
+    fn does(&self, what: Trapped) -> bool {
+        match what {
+            Trapped::Cr3Writes => self.writes_cr3(),
+            Trapped::Interrupts => {
+                let is_interrupt = BY_INTERRUPT.contains(&self.file()) || self.faults_on_vsyscall();
+                is_interrupt || (self.enters() && self.has("exit", "iret"))
+            }
+            Trapped::InvalidInstructions => BY_INVALID.contains(&self.file()),
+            other => other
+                .settings()
+                .iter()
+                .any(|(switch, value)| self.has(switch, value) && self.takes_step(switch)),
+        }
+    }
+
+    /// Whether the step of a switch is on the way.
+    fn takes_step(&self, switch: &str) -> bool {
+        match switch {
+            "flush-by" => self.flushes() || (self.changes_spaces() && !self.has("pcid", "off")),
+            "ibpb" | "l1d-flush" => self.changes_spaces(),
+            _ => self.enters() || self.faults_on_vsyscall(),
+        }
+    }
 }
 
-impl Uses {
-    fn of(job: &Job) -> Uses {
-        let file = job.row.0.lab.as_deref().unwrap_or_default();
-        let is = |switch: &str, wanted: &str| {
-            job.configuration.values().any(|(name, value)| (name, value) == (switch, wanted))
-        };
-        let faults_on_vsyscall = file == "vsyscall" && is("vsyscall", "emulate");
-        let entry = job.row.0;
-        let faults = (entry.kind == Kind::Exception && BY_PAGE_FAULT.contains(&file)) || faults_on_vsyscall;
-        let is_interrupt = entry.kind == Kind::Instruction && entry.uses_idt();
-        let enters = matches!(entry.kind, Kind::Number | Kind::Exception) || is_interrupt;
-        let changes_spaces = WITH_SPACES.contains(&job.row.1.name.as_str());
-        Uses {
-            // With shadow page tables the hypervisor sees page faults first, too.
-            cr3_writes: (enters && (is("pti", "on") || !is("cr3-writes", "0"))) || faults || changes_spaces,
-            interrupts: BY_INTERRUPT.contains(&file) || faults_on_vsyscall || (enters && is("exit", "iret")),
-            invalid_instructions: BY_INVALID.contains(&file),
-        }
+fn named(what: Trapped) -> &'static str {
+    match what {
+        Trapped::Cr3Writes => "writes of CR3 and page faults",
+        Trapped::Interrupts => "interrupts, or iretq,",
+        Trapped::InvalidInstructions => "invalid instructions",
+        Trapped::Cr4Writes => "writes of CR4",
+        Trapped::SpecCtrlWrites => "writes of SPEC_CTRL",
+        Trapped::PredCmdWrites => "IBPBs",
+        Trapped::FlushCmdWrites => "flushes of the first data cache",
+        Trapped::Invpcid => "invpcid",
+        Trapped::Invlpg => "invlpg",
     }
 }
 
 /// What is to be said at a row whose time is in part the hypervisor's.
 pub fn remarks(ring0: &Ring0, job: &Job) -> Vec<String> {
-    let uses = Uses::of(job);
-    let said = [
-        (Trapped::Cr3Writes, uses.cr3_writes, "writes of CR3 and page faults", ring0.cr3_write_cycles),
-        (Trapped::Interrupts, uses.interrupts, "interrupts, or iretq,", ring0.interrupt_cycles),
-        (
-            Trapped::InvalidInstructions,
-            uses.invalid_instructions,
-            "invalid instructions",
-            ring0.invalid_instruction_cycles,
-        ),
-    ];
-    let said = said.into_iter().filter(|(what, uses, ..)| *uses && ring0.traps(*what));
-    said.map(|(_, _, what, cycles)| {
-        let each = cycles.map(|cycles| format!(" ({cycles:.0} core cycles each)")).unwrap_or_default();
+    let does = Does(job);
+    let said = ring0.trapped.iter().filter(|what| does.does(**what));
+    said.map(|what| {
+        let each =
+            ring0.cycles(*what).map(|cycles| format!(" ({cycles:.0} core cycles each)")).unwrap_or_default();
+        let what = named(*what);
         format!("the hypervisor handles {what} itself{each}: this time is mostly its own")
     })
     .collect()
@@ -101,9 +146,13 @@ mod tests {
 
     /// How many remarks a row has with this switch, where the hypervisor does this.
     fn remarked(entry: &str, set: Option<(&str, &str)>, trapped: Trapped) -> usize {
+        remarked_for((entry, "none"), set.as_slice(), trapped)
+    }
+
+    fn remarked_for((entry, operation): (&str, &str), set: &[(&str, &str)], trapped: Trapped) -> usize {
         let table = Table::get();
-        let operation = table.operation("none").unwrap();
-        let configuration = Configuration::defaults(table).with(set);
+        let operation = table.operation(operation).unwrap();
+        let configuration = Configuration::defaults(table).with(set.iter().copied());
         let job = Job { row: (table.entry(entry).unwrap(), operation), configuration, footprint: None };
         let (verdict, trapped) = (Verdict::Partly, vec![trapped]);
         let ring0 = Ring0 { verdict, trapped, cr3_write_cycles: Some(2900.4), ..Ring0::default() };
@@ -134,11 +183,57 @@ mod tests {
     #[test]
     fn what_changes_address_spaces_writes_cr3_whatever_the_switches_say() {
         let table = Table::get();
-        for name in WITH_SPACES {
-            let operation = table.operation(name).unwrap();
-            let row = (table.entry("syscall-x86_64").unwrap(), operation);
-            let job = Job { row, configuration: Configuration::defaults(table), footprint: None };
-            assert!(Uses::of(&job).cr3_writes, "{name}");
+        for (entry, name, writes) in [
+            ("syscall-x86_64", "copy-space", true),
+            ("syscall-x86_64", "switch", true),
+            ("syscall-x86_64", "map-unmap", true),
+            ("mach-syscall-x86_64", "mach_msg-rpc", true),
+            ("mach-syscall-x86_64", "mach_msg-rpc-thread", false),
+        ] {
+            let remarks = remarked_for((entry, name), &[], Trapped::Cr3Writes);
+            assert_eq!(remarks, usize::from(writes), "{entry} {name}");
+        }
+    }
+
+    #[test]
+    fn a_step_that_the_hypervisor_takes_part_in_marks_the_rows_that_take_it() {
+        use Trapped::*;
+        let call = ("syscall-x86_64", "none");
+        for (row, set, what, marked) in [
+            (("syscall-x86_64", "map-unmap"), ("flush-by", "pge"), Cr4Writes, true),
+            (("syscall-x86_64", "copy-space"), ("flush-by", "pge"), Cr4Writes, true),
+            (("syscall-x86_64", "map-unmap"), ("flush-by", "cr3"), Cr4Writes, false),
+            (("syscall-x86_64", "switch"), ("flush-by", "pge"), Cr4Writes, false),
+            (call, ("flush-by", "pge"), Cr4Writes, false),
+            (("syscall-x86_64", "map-unmap"), ("flush-by", "invpcid"), Invpcid, true),
+            (("syscall-x86_64", "map-unmap"), ("flush-by", "invpcid"), Invlpg, false),
+            (("syscall-x86_64", "map-unmap"), ("flush-by", "invlpg"), Invlpg, true),
+            (call, ("ibrs", "on"), SpecCtrlWrites, true),
+            (("int80-i386", "none"), ("ibrs", "on"), SpecCtrlWrites, true),
+            (call, ("ibrs", "enhanced"), SpecCtrlWrites, false),
+            (("call", "none"), ("ibrs", "on"), SpecCtrlWrites, false),
+            (call, ("entry-ibpb", "on"), PredCmdWrites, true),
+            (call, ("ibpb", "on"), PredCmdWrites, false),
+            (("syscall-x86_64", "switch"), ("ibpb", "on"), PredCmdWrites, true),
+            (("mach-syscall-x86_64", "mach_msg-rpc"), ("ibpb", "on"), PredCmdWrites, true),
+            (("syscall-x86_64", "switch"), ("l1d-flush", "on"), FlushCmdWrites, true),
+            (call, ("l1d-flush", "on"), FlushCmdWrites, false),
+        ] {
+            assert_eq!(remarked_for(row, &[set], what), usize::from(marked), "{row:?} {set:?} {what:?}");
+        }
+        let identified = [("flush-by", "pge"), ("pcid", "keep"), ("pti", "on")];
+        assert_eq!(remarked_for(("syscall-x86_64", "switch"), &identified, Cr4Writes), 1);
+    }
+
+    #[test]
+    fn the_settings_of_what_may_be_trapped_are_settings_of_the_lab() {
+        use Trapped::*;
+        for what in [Cr4Writes, SpecCtrlWrites, PredCmdWrites, FlushCmdWrites, Invpcid, Invlpg] {
+            assert!(!what.settings().is_empty());
+            for (name, value) in what.settings() {
+                let switch = Table::get().switch(name).unwrap();
+                assert!(switch.value(value).is_some(), "{name}={value}");
+            }
         }
     }
 

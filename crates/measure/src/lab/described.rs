@@ -38,6 +38,14 @@ pub fn environment(setup: Setup, booting: Booting) -> Environment {
         ..RunningKernel::default()
     };
     let features = features(boot.features);
+    let ring0 = if icount {
+        Ring0::emulated(&test)
+    } else {
+        Ring0 {
+            nested_paging: nested_paging(|path| std::fs::read_to_string(path).ok()),
+            ..Ring0::judge(&test)
+        }
+    };
     let guest = Guest {
         emulator: setup.version,
         accelerator: setup.emulator.machine().accelerator().unwrap_or_default().into(),
@@ -53,7 +61,7 @@ pub fn environment(setup: Setup, booting: Booting) -> Environment {
         ring0_ticks: boot.ring0_ticks,
         ring3_ticks: boot.ring3_ticks,
         syscall_works: boot.syscall_works,
-        ring0: if icount { Ring0::emulated(&test) } else { Ring0::judge(&test) },
+        ring0,
         microcode: (boot.microcode != 0).then(|| format!("{:#x}", boot.microcode)),
         layouts,
         counters,
@@ -61,9 +69,22 @@ pub fn environment(setup: Setup, booting: Booting) -> Environment {
         gateway: gateway(boot.gateway).map(str::to_string),
         loader: loader(boot.loader).map(str::to_string),
         memory: boot.memory,
+        processors: (boot.processors != 0).then_some(boot.processors),
         tsc: Some(tsc(boot)),
     };
     Environment::of_lab(guest, lab, kernel, setup.host)
+}
+
+/// Whether KVM says that its guests have page tables of their own. One of the modules is there, if KVM is one.
+fn nested_paging(read: impl Fn(&str) -> Option<String>) -> Option<bool> {
+    let parameters = ["/sys/module/kvm_intel/parameters/ept", "/sys/module/kvm_amd/parameters/npt"]
+        .into_iter()
+        .find_map(read)?;
+    match parameters.trim() {
+        "Y" | "1" => Some(true),
+        "N" | "0" => Some(false),
+        _ => None,
+    }
 }
 
 fn tsc(boot: &Boot) -> LabTsc {
@@ -102,5 +123,22 @@ fn loader(loader: u64) -> Option<&'static str> {
         abi::LOADER_PVH => Some("pvh"),
         abi::LOADER_MULTIBOOT2 => Some("multiboot2"),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kvm_says_whether_it_has_ept_or_npt() {
+        let of = |module: &'static str, value: &'static str| {
+            nested_paging(move |path| path.contains(module).then(|| value.to_string()))
+        };
+        assert_eq!(
+            [of("kvm_intel", "Y\n"), of("kvm_amd", "1\n"), of("kvm_amd", "N\n")],
+            [Some(true), Some(true), Some(false)]
+        );
+        assert_eq!([of("kvm_pvm", "Y"), of("kvm_intel", "?")], [None, None]);
     }
 }

@@ -20,6 +20,12 @@ pub fn ring_test(boot: &Boot) -> RingTest {
         deprivileged: has(abi::SIGN_DEPRIVILEGED),
         nesting: has(abi::SIGN_NESTING),
         hypervisor: has(abi::SIGN_HYPERVISOR).then(|| signature(&boot.signature)),
+        cr4_write: where_it_works(boot.cr4_ticks),
+        spec_ctrl_write: where_it_works(boot.spec_ctrl_ticks),
+        pred_cmd_write: where_it_works(boot.pred_cmd_ticks),
+        flush_cmd_write: where_it_works(boot.flush_cmd_ticks),
+        invpcid: where_it_works(boot.invpcid_ticks),
+        invlpg: where_it_works(boot.invlpg_ticks),
     }
 }
 

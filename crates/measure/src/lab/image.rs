@@ -9,7 +9,7 @@ use places::lab::{Limits, Line, Trouble};
 /// # Errors
 /// [`Error::Environment`] when the programs that make it are missing, or fail.
 pub fn image(plan: &LabPlan, limits: &Limits) -> Result<Vec<u8>, Error> {
-    let mut lines = super::clock_lines(None);
+    let mut lines = super::clock_lines(None, None);
     let work = plan.work_for_a_reader();
     // The kernel reads its header lines first; the others may be in any order.
     let first = work.plan.lines.iter().position(|line| !matches!(line, Line::Seed(_)));

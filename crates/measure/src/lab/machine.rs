@@ -3,8 +3,9 @@
 use super::found::{self, ring_test};
 use super::{Accel, Options};
 use crate::Error;
+use crate::conclude::emulator;
 use document::Machine;
-use environment::{Roots, why_emulated};
+use environment::{Environment, Roots, why_emulated};
 use places::lab::{Accelerator, Bochs, Collected, Guest, Limits, Mode, Plan, Qemu, Trouble};
 use record::Boot;
 use std::fs::OpenOptions;
@@ -136,8 +137,9 @@ pub fn accelerator(
         Accel::Auto if model.is_some() => Ok(Accelerator::Tcg),
         Accel::Auto => {
             let this = ThisKvm::look();
-            // Without it there is nothing to try.
-            let tried = if this.has_virtualization { try_natively(&kvm, limits)? } else { Err(this.why()) };
+            // Without it there is nothing to try; and what an emulator's processor does natively takes the emulator's time.
+            let is_worth_it = this.has_virtualization && this.emulator.is_none();
+            let tried = if is_worth_it { try_natively(&kvm, limits)? } else { Err(this.why()) };
             let Err(why) = tried else { return Ok(Accelerator::Kvm) };
             say(&why);
             Ok(Accelerator::Tcg)
@@ -207,32 +209,35 @@ struct ThisKvm {
     has_virtualization: bool,
     /// Whether it is PVM, which needs neither.
     is_pvm: bool,
+    /// The emulator that this machine's processor is a program of, by its signature.
+    emulator: Option<&'static str>,
 }
 
 impl ThisKvm {
     fn look() -> ThisKvm {
-        let flags = environment::capture(&Roots::default(), 0).cpu.flags;
-        ThisKvm::of(&flags, is_loaded)
+        ThisKvm::of(&environment::capture(&Roots::default(), 0), is_loaded)
     }
 
-    fn of(flags: &[String], has_module: impl Fn(&str) -> bool) -> ThisKvm {
+    fn of(machine: &Environment, has_module: impl Fn(&str) -> bool) -> ThisKvm {
         ThisKvm {
-            has_virtualization: flags.iter().any(|flag| flag == "vmx" || flag == "svm"),
+            has_virtualization: machine.cpu.flags.iter().any(|flag| flag == "vmx" || flag == "svm"),
             is_pvm: is_pvm_of(has_module),
+            emulator: emulator(machine),
         }
     }
 
     /// In words, why its guests have no ring 0 on the processor; nothing where they may have.
     fn why(self) -> String {
+        let pvm = "KVM is PVM here (the module kvm_pvm), which runs no kernel in the processor's ring 0";
+        let emulated = |by| {
+            format!("this machine's processor is emulated ({by}), and KVM's guests take the emulator's time")
+        };
         let facts = [
-            (
-                self.is_pvm,
-                "KVM is PVM here (the module kvm_pvm), which runs no kernel in the processor's ring 0",
-            ),
-            (!self.has_virtualization, "this machine's CPUID offers neither VMX nor SVM"),
+            self.is_pvm.then(|| pvm.to_owned()),
+            (!self.has_virtualization).then(|| "this machine's CPUID offers neither VMX nor SVM".to_owned()),
+            self.emulator.map(emulated),
         ];
-        let facts = facts.iter().filter(|(holds, _)| *holds).map(|(_, fact)| *fact);
-        facts.collect::<Vec<_>>().join("; ")
+        facts.into_iter().flatten().collect::<Vec<_>>().join("; ")
     }
 
     fn explain(self, what: &str) -> String {
@@ -248,37 +253,24 @@ mod tests {
     use super::*;
 
     fn boot(ring0_ticks: u64, ring3_ticks: u64, syscall_works: bool, interrupt_ticks: u64) -> Boot {
-        let (features, gateway, loader, memory, vendor) = (0, 0, 1, 0, 1);
         Boot {
-            version: 2,
             ring0_ticks,
             ring3_ticks,
             syscall_works,
-            tsc_hz: 0,
-            features,
-            gateway,
-            loader,
-            memory,
-            vendor,
-            tsc_source: 0,
-            tsc_other_hz: 0,
-            tsc_other: 0,
-            tsc_invariant: true,
             cr3_ticks: 64 * 200,
             cpuid_ticks: 64 * 1200,
             interrupt_ticks,
             invalid_ticks: 64 * 2000,
-            signs: 0,
-            signature: [0; 12],
-            microcode: 0,
+            ..Boot::default()
         }
     }
 
     #[test]
     fn a_kvm_without_the_processors_virtualization_is_named() {
         let of = |flags: &str, modules: &[&str]| {
-            let flags: Vec<String> = flags.split(' ').map(str::to_string).collect();
-            ThisKvm::of(&flags, |name| modules.contains(&name)).explain("it failed")
+            let mut machine = Environment::default();
+            machine.cpu.flags = flags.split(' ').map(str::to_string).collect();
+            ThisKvm::of(&machine, |name| modules.contains(&name)).explain("it failed")
         };
         assert_eq!(of("sse svm", &["kvm", "kvm_amd"]), "it failed");
         let neither = "this machine's CPUID offers neither VMX nor SVM";
@@ -287,6 +279,16 @@ mod tests {
         assert_eq!(of("sse", &["kvm", "kvm_pvm"]), format!("it failed; {pvm}; {neither}"));
         assert_eq!(of("vmx", &["kvm", "kvm_pvm"]), format!("it failed; {pvm}"));
         assert_eq!(of("svm", &["kvm", "kvm_pvm", "kvm_amd"]), "it failed", "built in, and another is used");
+    }
+
+    #[test]
+    fn a_kvm_on_an_emulated_processor_is_not_worth_a_try() {
+        let mut machine = Environment::default();
+        machine.cpu.flags = vec!["svm".to_string()];
+        assert_eq!(ThisKvm::of(&machine, |_| false).emulator, None);
+        machine.hypervisor.signature = Some("TCGTCGTCGTCG".to_string());
+        let why = ThisKvm::of(&machine, |_| false).why();
+        assert!(why.contains("emulated (TCGTCGTCGTCG)") && !why.contains("CPUID offers"), "{why}");
     }
 
     #[test]

@@ -197,7 +197,7 @@ impl Booted {
 }
 
 fn archive(setup: &Setup, work: &Work) -> Result<Vec<u8>, Trouble> {
-    let mut lines = super::clock_lines(setup.emulator.tsc_hz().or(setup.tsc_hz.map(|hertz| hertz as u64)));
+    let mut lines = super::clock_lines(Some(&setup.emulator), setup.tsc_hz);
     lines.extend(work.plan.lines.iter().cloned());
     Ok(places::lab::pack(&setup.emulator.plan(places::lab::Plan { lines }), &places::lab::probes())?)
 }

@@ -115,7 +115,7 @@ struct Sweep {
     order: Vec<usize>,
 }
 
-/// A program that runs for more ticks is considered hung.
+/// A program that runs for more ticks is considered hung. Where the processor is emulated, the kernel takes more, by its test of ring 0.
 fn limit(counter: Counter) -> u64 {
     match counter {
         // A tick is an instruction, and a round takes less than a million.

@@ -116,6 +116,11 @@ impl Process {
         }
     }
 
+    /// Leaves it no more than this time from now on.
+    pub fn hurry(&mut self, time: Duration) {
+        self.child.hurry(time);
+    }
+
     /// Why it closed the records too early: waits for it to end, and says how it ended.
     pub fn ended(&mut self) -> Trouble {
         match self.child.wait() {

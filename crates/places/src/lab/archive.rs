@@ -65,7 +65,7 @@ mod tests {
                 (entry.path().unwrap().display().to_string(), text)
             })
             .collect();
-        let expected = [("plan", "lab 3\nseed 1\n"), ("hello", "world")];
+        let expected = [("plan", "lab 4\nseed 1\n"), ("hello", "world")];
         assert_eq!(files, expected.map(|(name, text)| (name.to_string(), text.to_string())));
     }
 

@@ -1,8 +1,16 @@
 //! A running guest: its records, one event at a time.
 
-use crate::emulator::{Command, Process};
+use crate::emulator::{Command, Process, Trouble as OfProgram};
 use crate::lab::{Event, Limits, Session, Trouble};
 use record::Stream;
+use std::time::Duration;
+
+/// How long an emulator may go on after its guest's kernel has said that it stops. Most end with it; Bochs goes on where 32-bit code stops,
+/// which does not know what started it.
+const STOPPING: Duration = Duration::from_secs(1);
+
+/// A line of the kernel's log begins so when it stops (`lab/serial/log.c`, `lab/boot/early.S`).
+const STOPS: &str = "panic: ";
 
 /// A source of events: a guest, or a test.
 pub trait Events {
@@ -58,12 +66,28 @@ impl Reader {
 pub struct Guest {
     process: Process,
     reader: Reader,
+    /// Whether its kernel has said that it stops.
+    stops: bool,
 }
 
 impl Guest {
     pub(crate) fn boot(command: Command, programs: usize, limits: &Limits) -> Result<Guest, Trouble> {
         let process = Process::start(command, limits)?;
-        Ok(Guest { process, reader: Reader::new(programs) })
+        Ok(Guest { process, reader: Reader::new(programs), stops: false })
+    }
+
+    /// A kernel that has stopped writes nothing more, so that there is little to wait for.
+    fn noted(&mut self, event: Event) -> Event {
+        if matches!(&event, Event::Log(line) if line.starts_with(STOPS)) {
+            self.stops = true;
+            self.process.hurry(STOPPING);
+        }
+        event
+    }
+
+    fn trouble(&self, trouble: OfProgram) -> Trouble {
+        let has_stopped = self.stops && matches!(trouble, OfProgram::Timeout(_));
+        if has_stopped { OfProgram::Stopped("its kernel has".into()).into() } else { trouble.into() }
     }
 }
 
@@ -72,11 +96,12 @@ impl Events for Guest {
         let mut buffer = [0; 1 << 14];
         loop {
             if let Some(event) = self.reader.take()? {
-                return Ok(event);
+                return Ok(self.noted(event));
             }
-            let count = self.process.read(&mut buffer)?;
+            let count = self.process.read(&mut buffer).map_err(|trouble| self.trouble(trouble))?;
             if count == 0 {
-                return Err(self.process.ended().into());
+                let ended = self.process.ended();
+                return Err(self.trouble(ended));
             }
             self.reader.push(buffer.get(..count).unwrap_or_default());
         }

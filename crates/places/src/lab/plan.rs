@@ -192,7 +192,7 @@ mod tests {
         };
         assert_eq!(
             plan.render(),
-            "lab 3\nseed 7\ntime 1700000000\ntsc 1000000000\nlimit 5\nset pti=on smap=off\nbeside other 3\n\
+            "lab 4\nseed 7\ntime 1700000000\ntsc 1000000000\nlimit 5\nset pti=on smap=off\nbeside other 3\n\
              run probe64 1 2\n\
              exec a%20b 100%25  %c3%a9%0a%00~!\ncheck pti\nlayout 9\nlisting int80\nharmless\nscreen\n"
         );
@@ -215,8 +215,8 @@ mod tests {
     #[test]
     fn what_is_harmless_is_said_behind_the_head() {
         let plan = Plan { lines: vec![Line::Time(1), Line::Seed(2), Line::Limit(3), Line::Screen] };
-        assert_eq!(plan.harmlessly().render(), "lab 3\ntime 1\nseed 2\nharmless\nlimit 3\nscreen\n");
-        assert_eq!(Plan::default().harmlessly().render(), "lab 3\nharmless\n");
+        assert_eq!(plan.harmlessly().render(), "lab 4\ntime 1\nseed 2\nharmless\nlimit 3\nscreen\n");
+        assert_eq!(Plan::default().harmlessly().render(), "lab 4\nharmless\n");
     }
 
     #[test]

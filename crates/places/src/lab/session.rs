@@ -206,23 +206,10 @@ mod tests {
             ring0_ticks,
             ring3_ticks,
             syscall_works: true,
-            tsc_hz: 0,
-            features: 0,
-            gateway: 0,
             loader: 1,
-            memory: 0,
             vendor: 1,
-            tsc_source: 0,
-            tsc_other_hz: 0,
-            tsc_other: 0,
             tsc_invariant: true,
-            cr3_ticks: 0,
-            cpuid_ticks: 0,
-            interrupt_ticks: 0,
-            invalid_ticks: 0,
-            signs: 0,
-            signature: [0; 12],
-            microcode: 0,
+            ..Boot::default()
         })
     }
 

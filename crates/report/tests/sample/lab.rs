@@ -92,7 +92,7 @@ pub fn lab_on_hardware() -> Document {
 fn shadowed() -> Ring0 {
     Ring0 {
         verdict: Verdict::Partly,
-        trapped: vec![Trapped::Cr3Writes, Trapped::InvalidInstructions],
+        trapped: vec![Trapped::Cr3Writes, Trapped::InvalidInstructions, Trapped::Invpcid, Trapped::Invlpg],
         cr3_write_cycles: Some(2913.4),
         interrupt_cycles: Some(644.0),
         invalid_instruction_cycles: Some(2507.0),
@@ -100,6 +100,13 @@ fn shadowed() -> Ring0 {
         hypervisor: Some("KVMKVMKVM".into()),
         deprivileged: false,
         nesting: true,
+        cr4_write_cycles: Some(412.0),
+        spec_ctrl_write_cycles: None,
+        pred_cmd_write_cycles: None,
+        flush_cmd_write_cycles: None,
+        invpcid_cycles: Some(1388.2),
+        invlpg_cycles: Some(1340.0),
+        nested_paging: Some(false),
     }
 }
 
@@ -136,6 +143,7 @@ fn found_by_kernel() -> Lab {
     Lab {
         vendor: Some("GenuineIntel".into()),
         switches: defaults.map(|(name, value)| (name.into(), value.into())).into(),
+        processors: Some(1),
         ring0_ticks: 80_005,
         ring3_ticks: 80_005,
         syscall_works: true,
