@@ -24,8 +24,8 @@ _Noreturn void machine_check(const struct frame *frame)
 	const uint64_t cap = cpu.has_machine_checks ? read_or_0(MSR_MCG_CAP) & MCG_CAP_BANKS : 0;
 	const uint64_t banks = cap < MOST_BANKS ? cap : MOST_BANKS;
 
-	log_line("machine check in ring %lu at %lx, MCG_STATUS %lx, %lu banks", frame->cs & 3, frame->rip,
-		 cpu.has_machine_checks ? read_or_0(MSR_MCG_STATUS) : 0, banks);
+	log_line("machine check in ring %lu at %lx, MCG_STATUS %lx, %lu banks", frame->cs & SELECTOR_RING,
+		 frame->rip, cpu.has_machine_checks ? read_or_0(MSR_MCG_STATUS) : 0, banks);
 	for (uint32_t bank = 0; bank < banks; bank++) {
 		const uint64_t status = read_or_0(MSR_MC0_STATUS + BANK_MSRS * bank);
 		if (!(status & STATUS_VALID))
