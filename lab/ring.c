@@ -88,7 +88,7 @@ static int is_deprivileged(void)
 	const word before = interrupts_off();
 	__asm__ volatile("pushf; pop %0" : "=r"(with_cli) : : "memory");
 	interrupts_restore(before);
-	return (cs & 3) != 0 || (with_cli & RFLAGS_IF) != 0;
+	return (cs & SELECTOR_RING) != 0 || (with_cli & RFLAGS_IF) != 0;
 }
 
 static int can_nest(void)

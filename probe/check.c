@@ -350,6 +350,13 @@ static void check_rdrand(const struct request *request)
 	check_random(has_number(), registers_after[0][REGISTER_RAX]);
 }
 
+/* A far call or jump answers which code segment it has reached. */
+static void check_segment(uint64_t reached, uint64_t due)
+{
+	if (reached != due)
+		wrong(reached, due, due);
+}
+
 /*
  * rdtsc must lie between two readings of the counter, rdpid and rseq give the CPU, cpuid a highest leaf, rdrand another number each time. A call
  * must return.
@@ -380,6 +387,14 @@ static void check_instruction(const struct request *request)
 		break;
 	case ENTRY_RDRAND:
 		check_rdrand(request);
+		break;
+	case ENTRY_FAR_CALL_X86_64:
+	case ENTRY_FAR_JUMP_X86_64:
+		check_segment(low, USER_CODE_32);
+		break;
+	case ENTRY_FAR_CALL_I386:
+	case ENTRY_FAR_JUMP_I386:
+		check_segment(low, USER_CODE_64);
 		break;
 	}
 	check_registers(request);

@@ -9,6 +9,10 @@
 #define CHAINS	      8	 /* clock chains in a row: 2048 imuls, where a core keeps about 500 in flight */
 #define BURST	      16 /* calls made back to back */
 
+/* Code segments of programs, of either width: Linux's __USER32_CS and __USER_CS (arch/x86/include/asm/segment.h), and the lab's. */
+#define USER_CODE_32 0x23
+#define USER_CODE_64 0x33
+
 #define SAMPLE_SIZE 32 /* four stamps */
 
 #ifdef __x86_64__

@@ -56,6 +56,16 @@ fn is_entry(entry: &Entry, instruction: &Instruction) -> bool {
             instruction.code() == Code::Call_m1632
                 && far_selector(entry.probe, instruction.memory_displacement64()) == 0x53
         }
+        "far-call-x86_64" => {
+            instruction.code() == Code::Call_m1632
+                && far_selector(entry.probe, instruction.memory_displacement64()) == 0x23
+        }
+        "far-jump-x86_64" => {
+            instruction.code() == Code::Jmp_m1632
+                && far_selector(entry.probe, instruction.memory_displacement64()) == 0x23
+        }
+        "far-call-i386" => instruction.is_call_far() && instruction.far_branch_selector() == 0x33,
+        "far-jump-i386" => instruction.is_jmp_far() && instruction.far_branch_selector() == 0x33,
         "ud" | "ud-i386" => instruction.mnemonic() == Mnemonic::Ud2,
         // lock nop is no instruction: that is the point.
         "lock-nop" | "lock-nop-i386" => instruction.is_invalid(),
@@ -444,13 +454,14 @@ fn check_twins(entry: &Entry, control: &[Instruction], with_entry: &[Instruction
     assert_eq!(rest.map(shape).collect::<Vec<_>>(), control, "{}: otherwise the same code", entry.name);
 }
 
-/// An instruction as text, but for where a branch goes, or where sysenter is told to come back to: control and entry do
-/// not lie at the same address.
+/// An instruction as text, but for where a branch goes, or where sysenter or a far jump is told to come back to: control and entry
+/// do not lie at the same address.
 fn shape(instruction: &Instruction) -> String {
+    let is_address = instruction.mnemonic() == Mnemonic::Lea && instruction.memory_base() == Register::None;
     let branches = instruction.is_jmp_short_or_near()
         || instruction.is_call_near()
         || instruction.is_jcc_short_or_near();
-    if branches || instruction.is_ip_rel_memory_operand() {
+    if branches || is_address || instruction.is_ip_rel_memory_operand() {
         format!("{:?} {:?}", instruction.mnemonic(), instruction.op0_register())
     } else {
         format!("{:?} {instruction}", instruction.mnemonic())

@@ -652,6 +652,26 @@ fn a_generator_that_gives_no_number_or_one_for_ever_is_a_mismatch() {
 }
 
 #[test]
+fn a_far_transfer_that_tells_another_segment_is_a_mismatch() {
+    // mov %cs, %eax, where it has gone; and xor %eax, %eax in its place, before the same way back.
+    for (entry, way_back) in [
+        ("far-call-x86_64", &[0xcb][..]),
+        ("far-jump-x86_64", &[0x2e, 0xff, 0x29]),
+        ("far-call-i386", &[0xcb]),
+        ("far-jump-i386", &[0x67, 0xff, 0x29]),
+    ] {
+        let Some(found) = ask_if_executed(entry, "none") else { continue };
+        if (found.cause, found.detail[0]) == (abi::CAUSE_SIGNAL, SIGSEGV) {
+            continue;
+        }
+        assert_eq!(found.outcome, abi::OUTCOME_OK, "{entry}: {found:?}");
+        let code = |first: [u8; 2]| [&first[..], way_back].concat();
+        let found = with_code(entry, &code([0x8c, 0xc8]), &code([0x31, 0xc0]));
+        assert_eq!((found.outcome, found.cause), (abi::OUTCOME_MISMATCH, abi::CAUSE_ANSWER), "{entry}");
+    }
+}
+
+#[test]
 fn an_operation_of_several_calls_needs_timed_code_for_them() {
     let (probe, mut request) = request("call", "none");
     request.operation = Table::get().operation("unixbench-syscall").unwrap().id;

@@ -9,6 +9,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* As TEST_RING of entry/path.inc: whatever is not the kernel's ring is a program, in ring 1 and 2, too. */
+static inline int is_from_program(const struct frame *frame)
+{
+	return (frame->cs & SELECTOR_RING) != 0;
+}
+
 #define VECTOR_DIVIDE	  0
 #define VECTOR_DEBUG	  1
 #define VECTOR_NMI	  2

@@ -101,6 +101,7 @@
  * SYSRET), so that with 0x20 an iretq from that program would raise #GP. sysexit takes them from SYSENTER_CS (0x10): code 32 at 0x20, data at 0x28, code 64 at 0x30,
  * its data at 0x38.
  */
+#define SELECTOR_RING	      3	   /* of CS: the ring that runs, 0 for the kernel alone */
 #define SELECTOR_BOOT_CODE    0x08 /* 32 bits; in the boot's table alone */
 #define SELECTOR_KERNEL_CODE  0x10
 #define SELECTOR_KERNEL_DATA  0x18

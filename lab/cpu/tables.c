@@ -34,12 +34,14 @@ _Static_assert(sizeof(struct gate) == 16, "two GDT entries, one IDT entry");
  *
  * 64-bit code looks at no limit of the kernel's data. But an iretq in the kernel loads it into SS, and AMD's sysret changes
  * SS's selector alone (APM vol. 3, SYSRET): the program goes on with the limit and the D/B bit of this descriptor.
+ *
+ * No processor looks at the limit of 64-bit code. QEMU's TCG does, at a far call from 32-bit code.
  */
 #define KERNEL_CODE  0x00209b0000000000
 #define KERNEL_DATA  0x00cf93000000ffff
 #define USER_CODE_32 0x00cffb000000ffff
 #define USER_DATA    0x00cff3000000ffff
-#define USER_CODE_64 0x0020fb0000000000
+#define USER_CODE_64 0x00affb000000ffff
 #define CPU_NUMBER   0x0040f10000000000 /* data, its limit 0: the number */
 
 /* What the fast calls compute (registers.h). */

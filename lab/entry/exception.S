@@ -112,7 +112,7 @@ exception_at_any_time:
 	mov	%rax, %cr3
 1:	RESTORE_ALL
 	add	$16, %rsp
-	testb	$3, GATE_CS(%rsp)
+	TEST_RING	GATE_CS
 	jz	exception_iret
 	testb	$ANY_TIME_VERW, any_time_steps
 	jz	exception_iret
@@ -137,12 +137,12 @@ STEP "handle"
 	mov	%rsp, %rdi
 	mov	%rsp, %rbp
 STEP "PTI: off the entry stack", TRAMPOLINE, SWITCH_COPY_FRAME, IS(COPY_FRAME_OFF)
-	testb	$3, FRAME_CS(%rsp)
+	TEST_RING	FRAME_CS
 	jz	1f
 	mov	kernel_stack, %rsp
 1:
 STEP "copy-frame: to the thread's stack", COPIED
-	testb	$3, FRAME_CS(%rsp)
+	TEST_RING	FRAME_CS
 	jz	1f
 	COPY_WHOLE_FRAME %rdi
 1:
@@ -151,7 +151,7 @@ STEP "handle"
 	mov	%rbp, %rsp
 HOOK OUT_SAVED
 STEP "copy-frame: is it a program's", COPIED
-	testb	$3, FRAME_CS(%rsp)
+	TEST_RING	FRAME_CS
 	BRANCH	JNE, 52f
 STEP "PTI: were they the program's", TABLES
 	/* CR3 reads without the bit that keeps the translations (PCID), so the value only tells which of the two it was. */

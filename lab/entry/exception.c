@@ -68,11 +68,6 @@ static _Noreturn void end_program(const struct frame *frame, word address)
 	});
 }
 
-static int is_from_program(const struct frame *frame)
-{
-	return (frame->cs & 3) == 3;
-}
-
 static _Noreturn void kernel_is_wrong(const struct frame *frame)
 {
 	log_line("panic: an exception in the kernel: vector %lu, error code %lx, at %lx, CR2 %lx",

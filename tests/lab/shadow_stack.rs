@@ -93,7 +93,7 @@ fn programs_beside_each_other_have_shadow_stacks_of_their_own() {
 #[test]
 fn every_row_is_measured_with_a_shadow_stack_and_costs_the_same_instructions() {
     let mut script = Script::new();
-    for switches in ["shadow-stack=off", "shadow-stack=on"] {
+    for switches in ["shadow-stack=off smap=on", "shadow-stack=on smap=on"] {
         script.set(switches);
         for (entry, operation) in Table::get().rows(Kernels::Lab) {
             if ["none", "getppid", "gettimeofday", "minor-fault"].contains(&operation.name.as_str()) {
@@ -105,6 +105,16 @@ fn every_row_is_measured_with_a_shadow_stack_and_costs_the_same_instructions() {
     let (off, on) = session.ran.split_at(session.ran.len() / 2);
     assert!(off.len() > 50);
     for (off, on) in off.iter().zip(on) {
+        // 32-bit code has no shadow stack above 4 GiB: a far transfer to it is #GP.
+        if ["far-call-x86_64", "far-jump-x86_64"].iter().any(|name| on.label.starts_with(name)) {
+            assert_eq!(
+                (off.answer(), on.answer()),
+                (Answer::Ok, Answer::Signal(SEGMENTATION_FAULT)),
+                "{}",
+                on.label
+            );
+            continue;
+        }
         assert_eq!(on.answer(), off.answer(), "{}", on.label);
         // The emulation of a function returns on both stacks.
         if on.answer() == Answer::Ok && !on.label.starts_with("vsyscall") {

@@ -36,7 +36,7 @@ END_ATTACH
 
 ATTACH OUT_SAVED, 60
 STEP "IBRS: as it was, or off for a program", SWITCH_IBRS, IS(IBRS_ON), ENTERED_BY, IS(BY_EXCEPTION)
-	testb	$3, FRAME_CS(%SP)
+	TEST_RING	FRAME_CS
 	jz	1f
 	mov	spec_ctrl, %KEPT
 	and	$~SPEC_CTRL_IBRS, %KEPT

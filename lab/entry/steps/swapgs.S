@@ -17,14 +17,14 @@ ATTACH IN_EARLY, 40
 STEP "swapgs: to the kernel's base", SWITCH_SWAPGS, NOT(SWAPGS_OFF), ENTERED_BY, NOT(BY_EXCEPTION)
 	swapgs
 STEP "swapgs: to the kernel's base, from a program", SWITCH_SWAPGS, NOT(SWAPGS_OFF), ENTERED_BY, IS(BY_EXCEPTION)
-	testb	$3, STUB_CS(%rsp)
+	TEST_RING	STUB_CS
 	jz	1f
 	swapgs
 1:
 STEP "swapgs: fence", SWITCH_SWAPGS, IS(SWAPGS_FENCE), SWITCH_PTI, NOT(PTI_ON), ENTERED_BY, IS(BY_INTERRUPT)|IS(BY_EXCEPTION)
 	lfence
 STEP "swapgs: fence, from the kernel", SWITCH_SWAPGS, IS(SWAPGS_FENCE), SWITCH_PTI, IS(PTI_ON), ENTERED_BY, IS(BY_EXCEPTION)
-	testb	$3, STUB_CS(%rsp)
+	TEST_RING	STUB_CS
 	jnz	1f
 	lfence
 1:
@@ -34,7 +34,7 @@ ATTACH OUT_LATE, 80
 STEP "swapgs: to the program's base", SWITCH_SWAPGS, NOT(SWAPGS_OFF), ENTERED_BY, NOT(BY_EXCEPTION)
 	swapgs
 STEP "swapgs: to the program's base, if it goes there", SWITCH_SWAPGS, NOT(SWAPGS_OFF), ENTERED_BY, IS(BY_EXCEPTION)
-	testb	$3, GATE_CS(%rsp)
+	TEST_RING	GATE_CS
 	jz	1f
 	swapgs
 1:

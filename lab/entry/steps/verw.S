@@ -20,7 +20,7 @@ ATTACH OUT_LATE, 90
 STEP "VERW: clear buffers", SWITCH_VERW, IS(VERW_ON), ENTERED_BY, NOT(BY_EXCEPTION)
 	verw	AT(verw_selector)
 STEP "VERW: clear buffers on the way to a program", SWITCH_VERW, IS(VERW_ON), ENTERED_BY, IS(BY_EXCEPTION)
-	testb	$3, GATE_CS(%SP)
+	TEST_RING	GATE_CS
 	jz	1f
 	verw	AT(verw_selector)
 1:

@@ -39,7 +39,7 @@ STEP "work: is there any on the way out", SWITCH_WORK, IS(WORK_ON), SWITCH_STACK
 2:
 STEP "work: is there any on the way out to a program", SWITCH_WORK, IS(WORK_ON), ENTERED_BY, IS(BY_EXCEPTION)
 	EXECUTES 5
-	testb	$3, FRAME_CS(%rsp)
+	TEST_RING	FRAME_CS
 	jz	1f
 	mov	current, %rcx
 	cmpl	$0, THREAD_WORK(%rcx)

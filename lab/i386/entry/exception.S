@@ -98,12 +98,12 @@ STEP "handle"
 	mov	%esp, %eax
 	mov	%esp, %ebp
 STEP "PTI: off the entry stack", TRAMPOLINE, SWITCH_COPY_FRAME, IS(COPY_FRAME_OFF)
-	testb	$3, FRAME_CS(%esp)
+	TEST_RING	FRAME_CS
 	jz	1f
 	mov	kernel_stack, %esp
 1:
 STEP "copy-frame: to the thread's stack", COPIED
-	testb	$3, FRAME_CS(%esp)
+	TEST_RING	FRAME_CS
 	jz	1f
 	COPY_WHOLE_FRAME %eax
 1:
@@ -113,7 +113,7 @@ STEP "handle"
 	mov	%ebp, %esp
 HOOK OUT_SAVED
 STEP "copy-frame: is it a program's", COPIED
-	testb	$3, FRAME_CS(%esp)
+	TEST_RING	FRAME_CS
 	BRANCH	JNE, 52f
 STEP "PTI: were they the program's", TABLES
 	test	$PROGRAM_TOP_BIT, %ebx
