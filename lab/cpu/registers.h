@@ -113,7 +113,11 @@
 #define SELECTOR_LDT	      0x70
 #define SELECTOR_TLS	      0x83 /* and the two that follow */
 #define SELECTOR_CPU	      0x9b /* its limit is the CPU's number, which lsl reads in ring 3 */
-#define GDT_ENTRIES	      20
+#define SELECTOR_RING1_CODE   0xa1
+#define SELECTOR_RING2_CODE   0xaa
+/* 0xb0 and 0xc0: SELECTOR_GATE_RING* of abi/lab.h */
+#define SELECTOR_GATE_RING0   0xd1 /* from ring 1 to the kernel */
+#define GDT_ENTRIES	      28
 #define TLS_ENTRIES	      3
 
 #define STAR_VALUE                                                                                           \

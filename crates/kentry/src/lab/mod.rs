@@ -139,7 +139,7 @@ fn of_this_machine(interrupt: &Interrupt) -> Result<(Option<Environment>, Option
 /// Prints the path of an entry.
 fn list(args: &LabArgs, word: &str) -> Result<ExitCode, Error> {
     let entry = listing::entry(Table::get(), word)?;
-    let path = listing::path_of(entry)?;
+    let paths = listing::paths_of(entry)?;
     let configurations = Configurations::new(Table::get(), &args.sets()?)?;
     if configurations.all.len() > 2 {
         return Err(Error::Usage("--listing takes two --set at most".into()));
@@ -148,8 +148,12 @@ fn list(args: &LabArgs, word: &str) -> Result<ExitCode, Error> {
     let limits = limits(&args.options()?, &interrupts::noted());
     // The same code is built wherever the kernel runs.
     let emulator = choose(&args.options()?, &limits, &mut |_| ())?;
-    let listed = measure::lab::listing(entry, &path, &configurations, &emulator, &limits)?;
-    let text = listing::text(&path, &configurations.named, &listed)?.into_bytes();
+    let mut texts = Vec::new();
+    for path in &paths {
+        let listed = measure::lab::listing(entry, path, &configurations, &emulator, &limits)?;
+        texts.push(listing::text(path, &configurations.named, &listed)?);
+    }
+    let text = texts.join("\n").into_bytes();
     outputs.write(Look::WHOLE, |_, _| Ok::<_, Error>(text.clone()))?;
     Ok(ExitCode::SUCCESS)
 }
