@@ -245,6 +245,9 @@
 /* The selectors by which programs name the call gates in the GDT, one for each set of call numbers. */
 #define SELECTOR_GATE_X86_64 0x53
 #define SELECTOR_GATE_I386   0x63
+/* And those into rings 1 and 2, behind which the call goes on to the kernel; x86-64 call numbers. */
+#define SELECTOR_GATE_RING1 0xb3
+#define SELECTOR_GATE_RING2 0xc3
 
 /* The vector of the interrupt that probes may raise by int; nothing else has it. */
 #define VECTOR_SOFTWARE 0x40

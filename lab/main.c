@@ -3,6 +3,7 @@
 #include "cpu/counters.h"
 #include "cpu/cpu.h"
 #include "entry/entry.h"
+#include "entry/rings.h"
 #include "lab.h"
 #include "mm/mm.h"
 #include "plan/plan.h"
@@ -78,6 +79,7 @@ _Noreturn void kernel_main(uint32_t loader, uint32_t information)
 	space_init();
 	const unsigned gateway = gateway_choose();
 	report_boot(&boot, &tsc, gateway);
+	rings_find();
 	plan_run();
 	record(RECORD_LAB_DONE, 0, 0);
 	if (console_is_open())

@@ -66,6 +66,11 @@ fn is_entry(entry: &Entry, instruction: &Instruction) -> bool {
         }
         "far-call-i386" => instruction.is_call_far() && instruction.far_branch_selector() == 0x33,
         "far-jump-i386" => instruction.is_jmp_far() && instruction.far_branch_selector() == 0x33,
+        "ring1-x86_64" | "ring2-x86_64" => {
+            let selector = if entry.name.starts_with("ring1") { 0xb3 } else { 0xc3 };
+            instruction.code() == Code::Call_m1632
+                && far_selector(entry.probe, instruction.memory_displacement64()) == selector
+        }
         "ud" | "ud-i386" => instruction.mnemonic() == Mnemonic::Ud2,
         // lock nop is no instruction: that is the point.
         "lock-nop" | "lock-nop-i386" => instruction.is_invalid(),

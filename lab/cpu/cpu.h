@@ -78,6 +78,8 @@ void tables_set_tls(unsigned index, uint64_t descriptor);
 uint64_t tables_tls(unsigned index); /* 0: free */
 void tss_set_stack(word top);	     /* where the processor goes from ring 3, unless a gate says otherwise */
 void tss_set_tables(word cr3);	     /* in protected mode: with which the task of a double fault runs */
+void tss_set_ring_stacks(
+    unsigned thread); /* where it goes by gates to rings 1 and 2, by the thread's number */
 /* Points a vector at its stub, or at a path of its own. */
 void gate_to_stub(unsigned vector);
 /* With ibt=on, stubs are those that begin with endbr64: points all gates that lead to a stub at it. */
@@ -87,6 +89,9 @@ void gate_to_path(unsigned vector, word path, int is_trap_gate);
 void gate_opens(int to_programs);
 /* Points the call gates and the LDT's at their paths. */
 void gates_to_paths(word x86_64, word i386);
+/* The same of the gates into rings 1 and 2, and of the one from ring 1 to the kernel. */
+void gates_to_rings(word ring1, word ring2, word from_ring1);
+void gates_to_rings_close(void);
 
 /*
  * apic.c: the local APIC, as memory or as MSRs (x2APIC). Offsets are those in memory (SDM vol. 3, table 11-1).

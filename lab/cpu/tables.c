@@ -28,6 +28,7 @@ _Static_assert(sizeof(struct gate) == 16, "two GDT entries, one IDT entry");
 #define TYPE_TRAP_GATE	    0xf
 #define PRESENT		    0x80
 #define USER		    0x60 /* DPL 3 */
+#define RING1		    0x20 /* DPL 1 */
 
 /*
  * Descriptors: SDM vol. 3, 3.4.5. Present, of type code or data, accessed, flat.
@@ -42,6 +43,8 @@ _Static_assert(sizeof(struct gate) == 16, "two GDT entries, one IDT entry");
 #define USER_CODE_32 0x00cffb000000ffff
 #define USER_DATA    0x00cff3000000ffff
 #define USER_CODE_64 0x00affb000000ffff
+#define RING1_CODE   0x00afbb000000ffff
+#define RING2_CODE   0x00afdb000000ffff
 #define CPU_NUMBER   0x0040f10000000000 /* data, its limit 0: the number */
 
 /* What the fast calls compute (registers.h). */
@@ -154,6 +157,34 @@ void gates_to_paths(word x86_64, word i386)
 	ldt[0] = gates[1];
 }
 
+/* A gate to another ring than the kernel's. */
+static struct gate gate_to_ring(word target, unsigned code_segment)
+{
+	struct gate made = gate(target, TYPE_CALL_GATE, USER);
+
+	made.selector = (uint16_t)(code_segment & ~SELECTOR_RING);
+	return made;
+}
+
+void gates_to_rings(word ring1, word ring2, word from_ring1)
+{
+	const struct gate to_1 = gate_to_ring(ring1, SELECTOR_RING1_CODE),
+			  to_2 = gate_to_ring(ring2, SELECTOR_RING2_CODE),
+			  to_0 = gate(from_ring1, TYPE_CALL_GATE, RING1);
+
+	__builtin_memcpy(&gdt[SELECTOR_GATE_RING1 / 8], &to_1, sizeof(to_1));
+	__builtin_memcpy(&gdt[SELECTOR_GATE_RING2 / 8], &to_2, sizeof(to_2));
+	__builtin_memcpy(&gdt[SELECTOR_GATE_RING0 / 8], &to_0, sizeof(to_0));
+}
+
+void gates_to_rings_close(void)
+{
+	const unsigned gates[] = {SELECTOR_GATE_RING1, SELECTOR_GATE_RING2, SELECTOR_GATE_RING0};
+
+	for (unsigned i = 0; i < sizeof(gates) / sizeof(gates[0]); i++)
+		__builtin_memset(&gdt[gates[i] / 8], 0, sizeof(struct gate));
+}
+
 void tables_set_tls(unsigned index, uint64_t descriptor)
 {
 	gdt[SELECTOR_TLS / 8 + index] = descriptor;
@@ -167,6 +198,12 @@ uint64_t tables_tls(unsigned index)
 void tss_set_stack(word top)
 {
 	tss.rsp[0] = top;
+}
+
+void tss_set_ring_stacks(unsigned thread)
+{
+	for (unsigned ring = 1; ring <= 2; ring++)
+		tss.rsp[ring] = (word)(&ring_stacks[thread][ring - 1] + 1);
 }
 
 void tables_load(void)
@@ -183,6 +220,8 @@ void tables_load(void)
 	gdt[SELECTOR_USER_CODE_64 / 8] = USER_CODE_64;
 	gdt[SELECTOR_USER_DATA_64 / 8] = USER_DATA;
 	gdt[SELECTOR_CPU / 8] = CPU_NUMBER;
+	gdt[SELECTOR_RING1_CODE / 8] = RING1_CODE;
+	gdt[SELECTOR_RING2_CODE / 8] = RING2_CODE;
 	set_system_descriptor(SELECTOR_TSS, &tss, sizeof(tss) - 1, 0x9);
 	set_system_descriptor(SELECTOR_LDT, ldt, sizeof(ldt) - 1, 0x2);
 

@@ -39,7 +39,8 @@ int is_in_path(word rip);
 extern word path_syscall_x86_64, path_syscall_i386, path_sysenter_x86_64, path_sysenter_i386, path_int80,
     path_call_gate_x86_64, path_call_gate_i386, path_ud_x86_64, path_ud_i386, path_int3_x86_64,
     path_int3_i386, path_div0_x86_64, path_div0_i386, path_enter_user, path_put_user_8, path_put_user_4,
-    path_put_user_16, path_copy_user, path_exception, path_peek_as_program, path_switch_space;
+    path_put_user_16, path_copy_user, path_exception, path_peek_as_program, path_switch_space, path_ring1,
+    path_ring2;
 
 /* exception.S: a stub for each vector, EXCEPTION_STUB_SIZE bytes each; and an iretq that is in no path. */
 extern const uint8_t exception_stubs[], landing_stubs[], exception_iret[];
@@ -79,6 +80,9 @@ extern struct kernel_stack {
 extern struct entry_stack {
 	uint8_t guard[4096], bytes[ENTRY_STACK_BYTES];
 } entry_stacks[MOST_THREADS];
+extern struct ring_stack {
+	uint8_t bytes[RING_STACK_BYTES];
+} ring_stacks[MOST_THREADS][2];
 extern word kernel_cr3, user_cr3, kernel_stack, program_rsp, gate_frame, landing_pad, any_time_steps,
     entry_stack;
 extern word spec_ctrl; /* steps/ibrs.S: of SPEC_CTRL, what the kernel runs with */

@@ -3,6 +3,7 @@
  * calls at them.
  */
 #include "entry/entry.h"
+#include "entry/rings.h"
 
 _Static_assert(offsetof(struct frame, ax) == FRAME_RAX, "RESTORE");
 _Static_assert(offsetof(struct frame, bp) == FRAME_RBP && offsetof(struct frame, bx) == FRAME_RBX &&
@@ -57,6 +58,7 @@ void hardware_point(void)
 	point_fast_calls();
 	gate_to_path(VECTOR_INT80, path_int80, configured[SWITCH_GATE] == GATE_TRAP);
 	gates_to_paths(path_call_gate_x86_64, path_call_gate_i386);
+	rings_point();
 	point_for_program();
 }
 

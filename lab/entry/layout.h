@@ -18,6 +18,7 @@
  */
 #define KERNEL_STACK_BYTES (16384 + STACK_ROOM)
 #define ENTRY_STACK_BYTES  (12288 + STACK_ROOM)
+#define RING_STACK_BYTES   64 /* of rings 1 and 2, for a call gate's frame and nothing else (rings.S) */
 #define STACK_ROOM	   4096
 #define STACK_STEP	   64
 
@@ -52,7 +53,7 @@
 
 /* How a path is entered. In conditions, ENTERED_BY stands where otherwise the id of a switch does. */
 #define ENTERED_BY   0
-#define BY_KERNEL    0 /* by the kernel itself */
+#define BY_KERNEL    0 /* by the kernel itself, or it is none of the kernel's: rings.S */
 #define BY_SYSCALL   1
 #define BY_SYSENTER  2
 #define BY_INTERRUPT 3 /* an interrupt or trap gate, to a system call */

@@ -125,6 +125,7 @@ static void load(const struct thread *thread)
 	gate_frame = thread->gate_frame;
 	landing_pad = thread->landing_pad;
 	hardware_point_to_stacks(thread->kernel_stack, thread->entry_stack);
+	tss_set_ring_stacks(thread_number(thread));
 	hardware_point_for(thread->bits, thread->serves);
 	segments_load(&thread->segments);
 	shadow_stack_enter(thread->shadow_stack);

@@ -7,6 +7,7 @@
 
 #define ARCH_GET_GS	0x1004
 #define TIMES		3
+#define OFTEN		20000
 
 .macro KEEP name
 CASE \name
@@ -22,6 +23,19 @@ CASE \name
 .endm
 .irp name, ENTRIES
 KEEP \name
+/* So often that a tick comes at every instruction of it. */
+CASE often-\name
+	wrgsbase %rax
+	movl	$OFTEN, left
+1:	mov	$NUMBER_\name, %eax
+	PREPARE_\name
+	ENTER_\name
+9:	rdgsbase %rcx
+	cmp	%rcx, number
+	jne	lost
+	decl	left
+	jnz	1b
+	jmp	done
 .endr
 
 check:	rdgsbase %rcx

@@ -43,9 +43,11 @@ fn addresses(kernel: &Kernel) -> Vec<Case> {
     cases
 }
 
-/// Selectors: of the kernel, of gates and their second halves, of system segments, of nothing.
-pub const BAD_CODE: [u64; 16] =
-    [0, 3, 0x10, 0x13, 0x18, 0x2b, 0x3b, 0x40, 0x43, 0x4b, 0x5b, 0x6b, 0x73, 0x83, 0xa3, 0xfffb];
+/// Selectors: of the kernel, of rings 1 and 2, of gates and their second halves, of system segments, of nothing.
+pub const BAD_CODE: [u64; 19] = [
+    0, 3, 0x10, 0x13, 0x18, 0x2b, 0x3b, 0x40, 0x43, 0x4b, 0x5b, 0x6b, 0x73, 0x83, 0xa1, 0xa3, 0xaa, 0xab,
+    0xfffb,
+];
 pub const BAD_DATA: [u64; 10] = [0x10, 0x18, 0x1b, 0x43, 0x4b, 0x53, 0x63, 0x73, 0x83, 0xfffb];
 
 fn selectors() -> Vec<Case> {
@@ -54,12 +56,13 @@ fn selectors() -> Vec<Case> {
         cases.extend(["lcall", "ljmp"].map(|way| case(format!("{way}-selector {selector:x}"), Vector(13))));
         cases.extend(["lret", "iret"].map(|way| case(format!("{way}-selector {selector:x}"), Taken)));
     }
-    // To a gate there is a way by a call alone; entry 1 of the LDT is the second half of its gate.
-    for gate in [0x53, 0x63, 0x07, 0x0f] {
+    // To a gate there is a way by a call alone; entry 1 of the LDT is the second half of its gate. From ring 1 to the kernel there is
+    // one of DPL 1.
+    for gate in [0x53, 0x63, 0x07, 0x0f, 0xb3, 0xc3, 0xd1, 0xd3] {
         cases.push(case(format!("ljmp-selector {gate:x}"), Vector(13)));
         cases.extend(["lret", "iret"].map(|way| case(format!("{way}-selector {gate:x}"), Taken)));
     }
-    cases.push(case("lcall-selector f", Vector(13)));
+    cases.extend([0x0f, 0xd1, 0xd3].map(|gate| case(format!("lcall-selector {gate:x}"), Vector(13))));
     for selector in BAD_DATA {
         for register in ["ds", "es", "fs", "gs", "ss"] {
             cases.push(case(format!("load-{register} {selector:x}"), Vector(13)));
@@ -163,22 +166,28 @@ fn flags_and_stacks(kernel: &Kernel, switches: &str) -> Vec<Case> {
             cases.push(case(format!("stack-{entry} {stack:x}"), Exit(0)));
         }
         cases.extend(flags(entry, switches));
-        let trap = if LEAVES_FLAGS.contains(entry) { Exit(0) } else { Vector(1) };
-        cases.push(case(format!("late-trap-{entry}"), trap));
+        cases.push(case(format!("late-trap-{entry}"), stepping(entry)));
         cases.push(case(format!("upper-halves-{entry}"), Exit(0)));
     }
     cases
 }
 
 /// Entries that leave the program's flags as they are; of 32-bit code the gateway, too, which is a sysenter here.
-pub const LEAVES_FLAGS: &[&str] = &["sysenter", "gateway", "call_gate", "call_gate_i386", "lcall7"];
+pub const LEAVES_FLAGS: &[&str] =
+    &["sysenter", "gateway", "call_gate", "call_gate_i386", "lcall7", "ring1", "ring2"];
+
+/// What becomes of a program that steps into an entry: what keeps the flags goes back with them, and steps on. In rings 1 and 2 a
+/// program steps as in ring 3.
+fn stepping(entry: &str) -> Expected {
+    if LEAVES_FLAGS.contains(&entry) && !entry.starts_with("ring") { Exit(0) } else { Vector(1) }
+}
 
 pub fn flags(entry: &str, switches: &str) -> Vec<Case> {
     let leaves = LEAVES_FLAGS.contains(&entry);
     // iret in 64-bit mode does not take it (SDM vol. 2): that program is ended.
     let nested = if leaves && switches.contains("exit=iret") { Vector(13) } else { Exit(0) };
-    // What keeps the flags goes back with them, and steps on. Before the gateway's own instruction there are others.
-    let trap = if leaves && entry != "gateway" { Exit(0) } else { Vector(1) };
+    // Before the gateway's own instruction there are others.
+    let trap = if entry == "gateway" { Vector(1) } else { stepping(entry) };
     [(DF, Exit(0)), (AC, Exit(0)), (NT, nested), (DF | AC | NT, nested), (TF, trap)]
         .map(|(flags, expected)| case(format!("flags-{entry} {flags:x}"), expected))
         .into()

@@ -57,6 +57,10 @@ impl Emulator {
     /// `syscall` in 32-bit code, and AMD's no `sysenter` in long mode.
     pub fn lacks(self, entry: &Entry) -> bool {
         let differs = entry.differs.get(self.name()).is_some_and(|differs| self.is_of(differs));
+        // Behind a gate into ring 1, QEMU has the privileges of ring 0, and the kernel closes it.
+        if !entry.through.is_empty() && matches!(self, Emulator::TcgIntel | Emulator::TcgAmd) {
+            return true;
+        }
         match self {
             Emulator::TcgIntel | Emulator::Bochs => entry.name == "syscall-i386" && !differs,
             // Where it is executed, what leads back is not.

@@ -133,6 +133,19 @@ impl Kernel {
         file
     }
 
+    /// Where some code is in the kernel's file, in the steps of a name.
+    pub fn places_in_steps(&self, name: &str, code: &[u8]) -> Vec<usize> {
+        let paths = table::paths::Paths::read(&table::paths::File::read(self.whole).unwrap()).unwrap();
+        let steps = paths.paths.iter().flat_map(|path| paths.steps(path)).filter(|step| step.name == name);
+        let found = steps.flat_map(|step| {
+            let places = step.code.windows(code.len()).enumerate().filter(|(_, bytes)| *bytes == code);
+            places.map(|(at, _)| self.place(step.start) + at).collect::<Vec<_>>()
+        });
+        let places: Vec<usize> = found.collect();
+        assert!(!places.is_empty(), "no step {name:?} has {code:x?}");
+        places
+    }
+
     /// Calls of a function: of each, the function that calls it, the call's address and its length.
     pub fn calls(&self, callee: &str) -> Vec<(String, u64, usize)> {
         let to = self.symbol(callee);

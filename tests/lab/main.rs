@@ -45,6 +45,7 @@ mod registers;
 mod remaps;
 mod returns;
 mod ring;
+mod rings;
 mod runaway;
 mod shadow_stack;
 mod silicon;

@@ -41,6 +41,8 @@ const CLOSED: &[Row] = &[
         Answer::Signal(SIGILL),
         "Intel has no syscall in compatibility mode: #UD in ring 3",
     ),
+    (TCG, "ring1-x86_64", None, Answer::Signal(SIGSEGV), "the gates into rings 1 and 2 are closed there"),
+    (TCG, "ring2-x86_64", None, Answer::Signal(SIGSEGV), "the same"),
     (
         NO_RDPID,
         "rdpid",
@@ -94,6 +96,10 @@ const COUNTED_OTHERWISE: &[CountRow] = &[
 /// Where an emulator does otherwise than any processor of that vendor. entries.toml must say so, and nothing else.
 const UNREAL: &[(Emulator, &str)] = &[
     (Emulator::TcgIntel, "syscall-i386"),
+    (Emulator::TcgIntel, "ring1-x86_64"),
+    (Emulator::TcgIntel, "ring2-x86_64"),
+    (Emulator::TcgAmd, "ring1-x86_64"),
+    (Emulator::TcgAmd, "ring2-x86_64"),
     (Emulator::TcgAmd, "sysenter-i386"),
     (Emulator::BochsAmd, "sysenter-i386"),
     (Emulator::BochsAmd, "sysenter-x86_64"),
@@ -272,7 +278,11 @@ fn what_an_emulator_does_otherwise_is_said_in_the_table() {
 #[test]
 fn the_table_has_words_for_every_entry_that_is_closed() {
     for (_, name, _, answer, _) in CLOSED {
-        let cause = if *answer == NOT_EXPORTED { "no-symbol" } else { "SIGILL" };
+        let cause = match *answer {
+            NOT_EXPORTED => "no-symbol",
+            Answer::Signal(SIGSEGV) => "SIGSEGV",
+            _ => "SIGILL",
+        };
         let closed = &Table::get().entry(name).unwrap().closed;
         assert_eq!(
             closed.get(cause).map(|closed| closed.outcome.as_str()),

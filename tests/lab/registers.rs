@@ -93,11 +93,22 @@ const AGAINST_SPECULATION: [&str; 3] = [
 ];
 
 /// Runs a program's entries with every operation in every configuration.
-fn run(bits: u8, emulator: Emulator, entries: &[Entry], mut check: impl FnMut(&Ran, Entry, Check)) {
+fn run(bits: u8, emulator: Emulator, entries: &[Entry], check: impl FnMut(&Ran, Entry, Check)) {
+    run_with(bits, emulator, entries, &AGAINST_SPECULATION, check);
+}
+
+/// The same with these steps against speculation alone.
+fn run_with(
+    bits: u8,
+    emulator: Emulator,
+    entries: &[Entry],
+    steps: &[&str],
+    mut check: impl FnMut(&Ran, Entry, Check),
+) {
     let program = freestanding(bits, &[&format!("registers{bits}.S")]);
     let (mut script, mut expected) = (Script::new(), Vec::new());
     script.harmless();
-    let steps = AGAINST_SPECULATION.iter().flat_map(|steps| (0..1 << 4).map(move |bits| (steps, bits)));
+    let steps = steps.iter().flat_map(|steps| (0..1 << 4).map(move |bits| (steps, bits)));
     for (steps, bits) in steps {
         let on = |bit: u8, off: &'static str, on: &'static str| if bits >> bit & 1 == 1 { on } else { off };
         let stack = on(0, "minimum", "frame");
@@ -144,28 +155,36 @@ fn lost(name: &str, before: &Picture, behind: u64) -> BTreeMap<&'static str, u64
 
 #[test]
 fn after_every_entry_of_64_bit_code() {
-    run(64, Emulator::TcgIntel, ENTRIES_64, |ran, (row, name), is_right| {
-        let size = 8 * WORDS + 16 * VECTORS;
-        let (before, rest) = ran.output.split_at(size);
-        let (after, rest) = rest.split_at(size);
-        let (before, after, behind) = (Picture::read(before), Picture::read(after), words(rest)[0]);
-        for register in preserved(row) {
-            assert_eq!(after.of(register), before.of(register), "{register} after {}", ran.label);
-        }
-        let lost = lost(name, &before, behind);
-        for (register, value) in &lost {
-            let found = after.of(register);
-            // Some ways back leave it alone.
-            let is_known = found == *value || found == before.of(register);
-            assert!(is_known, "{register} = {found:#x} after {}", ran.label);
-        }
-        // Every register is one or the other.
-        let known = |name: &&str| preserved(row).contains(name) || lost.contains_key(name) || *name == "rax";
-        assert!(REGISTERS.iter().all(known), "{row}");
-        assert!(is_right(after.of("rax")), "rax = {:#x} after {}", after.of("rax"), ran.label);
-        check_rest(ran, &after, before.words[FLAGS]);
-        assert_eq!(after.vectors, before.vectors, "{}", ran.label);
-    });
+    run(64, Emulator::TcgIntel, ENTRIES_64, check_64);
+}
+
+#[test]
+fn after_the_way_through_rings_1_and_2() {
+    let entries = [("ring1-x86_64", "ring1"), ("ring2-x86_64", "ring2")];
+    run_with(64, Emulator::Bochs, &entries, &AGAINST_SPECULATION[..1], check_64);
+}
+
+fn check_64(ran: &Ran, (row, name): Entry, is_right: Check) {
+    let size = 8 * WORDS + 16 * VECTORS;
+    let (before, rest) = ran.output.split_at(size);
+    let (after, rest) = rest.split_at(size);
+    let (before, after, behind) = (Picture::read(before), Picture::read(after), words(rest)[0]);
+    for register in preserved(row) {
+        assert_eq!(after.of(register), before.of(register), "{register} after {}", ran.label);
+    }
+    let lost = lost(name, &before, behind);
+    for (register, value) in &lost {
+        let found = after.of(register);
+        // Some ways back leave it alone.
+        let is_known = found == *value || found == before.of(register);
+        assert!(is_known, "{register} = {found:#x} after {}", ran.label);
+    }
+    // Every register is one or the other.
+    let known = |name: &&str| preserved(row).contains(name) || lost.contains_key(name) || *name == "rax";
+    assert!(REGISTERS.iter().all(known), "{row}");
+    assert!(is_right(after.of("rax")), "rax = {:#x} after {}", after.of("rax"), ran.label);
+    check_rest(ran, &after, before.words[FLAGS]);
+    assert_eq!(after.vectors, before.vectors, "{}", ran.label);
 }
 
 /// Flags and segment registers.

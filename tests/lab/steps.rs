@@ -5,6 +5,7 @@ use crate::guest::{Answer, Emulator, Ran, Script};
 use crate::kernel::{Configuration, Kernel};
 use iced_x86::{ConditionCode, Instruction};
 use places::lab::Event;
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 use table::{Entry, Kernel as Kernels, Table};
 
@@ -21,6 +22,8 @@ pub const ALL_PATHS: &[(&str, &str)] = &[
     ("intgate-x86_64", "int80"),
     ("trapgate-x86_64", "int80"),
     ("call-gate-x86_64", "call_gate_x86_64"),
+    ("ring1-x86_64", "call_gate_x86_64"),
+    ("ring2-x86_64", "call_gate_x86_64"),
     ("sysenter-x86_64", "sysenter_x86_64"),
     ("ud", "ud_x86_64"),
     ("lock-nop", "ud_x86_64"),
@@ -78,11 +81,18 @@ pub fn taken(entry: &str, operation: &str) -> impl Fn(&str, &Instruction) -> boo
     }
 }
 
-/// What a call executes besides the path: the instruction that enters. QEMU counts one that raises an exception while it computes as
-/// not executed.
-pub fn entering(entry: &str) -> u64 {
-    if entry.starts_with("div0") { 0 } else { 1 }
+/// What a call executes besides the path: the instruction that enters, and what rings between have. QEMU counts one that raises an
+/// exception while it computes as not executed.
+pub fn entering(name: &str) -> u64 {
+    let between = || entry(name).through.iter().map(|path| STUBS[path.as_str()]).sum::<u64>();
+    if name.starts_with("div0") { 0 } else { 1 + between() }
 }
+
+/// Instructions of what rings 1 and 2 have, which no switch changes that QEMU has.
+static STUBS: LazyLock<BTreeMap<&str, u64>> = LazyLock::new(|| {
+    let (kernel, bare) = (Kernel::read(), [("ibt", "off")]);
+    ["ring1", "ring2"].map(|name| (name, kernel.path(name).walk(&bare, |_, _| false))).into()
+});
 
 #[test]
 fn a_path_costs_the_instructions_of_its_steps_in_every_configuration() {

@@ -275,6 +275,9 @@ pub struct Entry {
     pub kernels: Vec<Kernel>,
     /// The lab's file for it, without folder and extension; `None` if it needs no kernel code of its own.
     pub lab: Option<String>,
+    /// The lab's paths that it takes in rings between its own and the kernel's, from the outer one.
+    #[serde(default)]
+    pub through: Vec<String>,
     /// Values of lab switches that it requires.
     #[serde(default)]
     pub needs: BTreeMap<String, String>,

@@ -60,6 +60,15 @@ pub fn path_of(mode: Mode, entry: &Entry) -> Result<String, Error> {
     })
 }
 
+/// All paths of an entry, in the order in which it takes them: those of rings between its own and the kernel's, and the kernel's.
+///
+/// # Errors
+/// As [`path_of`].
+pub fn paths_of(entry: &Entry) -> Result<Vec<String>, Error> {
+    let last = path_of(entry)?;
+    Ok(entry.through.iter().cloned().chain([last]).collect())
+}
+
 fn internal(error: table::paths::Error) -> Error {
     Error::Environment(error.to_string())
 }

@@ -148,7 +148,7 @@ fn of_this_machine(interrupt: &Interrupt) -> Result<(Option<Environment>, Option
 fn list(args: &LabArgs, word: &str) -> Result<ExitCode, Error> {
     let kernel = args.lab_kernel.kernel();
     let (mode, entry) = (Mode::of(kernel), listing::entry(Table::get(), kernel, word)?);
-    let path = listing::path_of(mode, entry)?;
+    let paths = listing::paths_of(mode, entry)?;
     let configurations = Configurations::new(Table::get(), &args.sets()?)?;
     if configurations.all.len() > 2 {
         return Err(Error::Usage("--listing takes two --set at most".into()));
@@ -157,8 +157,12 @@ fn list(args: &LabArgs, word: &str) -> Result<ExitCode, Error> {
     let limits = limits(&args.options()?, &interrupts::noted());
     // The same code is built wherever the kernel runs.
     let emulator = choose(&args.options()?, &limits, &mut |_| ())?;
-    let listed = measure::lab::listing(entry, &path, &configurations, &emulator, &limits)?;
-    let text = listing::text(mode, &path, &configurations.named, &listed)?.into_bytes();
+    let mut texts = Vec::new();
+    for path in &paths {
+        let listed = measure::lab::listing(entry, path, &configurations, &emulator, &limits)?;
+        texts.push(listing::text(mode, path, &configurations.named, &listed)?);
+    }
+    let text = texts.join("\n").into_bytes();
     outputs.write(Look::WHOLE, |_, _| Ok::<_, Error>(text.clone()))?;
     Ok(ExitCode::SUCCESS)
 }
