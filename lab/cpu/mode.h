@@ -10,6 +10,8 @@
 
 #define MODE_FEATURE FEATURE_LONG
 
+#define MODE_CALL_GATE path_call_gate_x86_64 /* where a call from ring 1 goes on */
+
 #define MODE_HAS_PCID	  1
 #define MODE_HAS_SYSCALL32 1
 #define MODE_HAS_FSGSBASE 1 /* wrfsbase and its like are instructions of 64-bit code */

@@ -120,9 +120,13 @@
 #define SELECTOR_USER_CODE    SELECTOR_USER_CODE_32
 #define SELECTOR_DOUBLE_FAULT 0x48
 #endif
+/*
+ * Of rings 1 and 2. Their data, and gates of 8 bytes instead of 16, are protected mode's. 0xb0 and 0xc0: SELECTOR_GATE_RING* of abi/lab.h.
+ */
 #define SELECTOR_RING1_CODE   0xa1
 #define SELECTOR_RING2_CODE   0xaa
-/* 0xb0 and 0xc0: SELECTOR_GATE_RING* of abi/lab.h */
+#define SELECTOR_RING1_DATA   0xb9
+#define SELECTOR_RING2_DATA   0xca
 #define SELECTOR_GATE_RING0   0xd1 /* from ring 1 to the kernel */
 #define GDT_ENTRIES	      28
 #define TLS_ENTRIES	      3

@@ -1,5 +1,5 @@
 /*
- * Rings 1 and 2, which 64-bit mode alone reaches by these gates (rings.S).
+ * Rings 1 and 2, which programs reach by call gates alone (rings.S).
  *
  * QEMU's TCG goes through a 64-bit gate into ring 1 with a CS of ring 1, and with the privileges of ring 0: the call from there to the kernel
  * then changes no ring and no stack. Where that is so, the gates stay closed, and a program that names one gets #GP.

@@ -40,15 +40,16 @@
 	sbb	%edi, %edx
 .endm
 
-/* uint64_t ring_loop_here(void), ring_cr3_here(void), ring_cpuid_here(void): in ring 0. */
-.macro HERE name, what
+/* A function in ring 0: `before`, then what is timed, or the loop. Its first argument is at ARGUMENT(%esp). */
+	.set	ARGUMENT, 20		# a symbol, since the preprocessor leaves strings alone
+.macro HERE name, what, before
 	.globl	\name
 \name:
 	push	%ebx
 	push	%ebp
 	push	%esi
 	push	%edi
-	mov	%cr3, %ebx
+	\before
 	.ifnb	\what
 	TIMES	"\what"
 	.else
@@ -61,10 +62,28 @@
 	ret
 .endm
 
+/* uint64_t ring_loop_here(void), ring_cr3_here(void), ring_cpuid_here(void). */
 	.text
 	HERE	ring_loop_here
-	HERE	ring_cr3_here, "mov %ebx, %cr3"
+	HERE	ring_cr3_here, "mov %ebx, %cr3", "mov %cr3, %ebx"
 	HERE	ring_cpuid_here, "xor %eax, %eax; cpuid"
+
+/* What steps of switches are made of: as in lab/ring.S. */
+.if RING_TIMES % 2
+	.error "an odd number of changes does not end where it began"
+.endif
+	HERE	ring_cr4_here, "xor %ebx, %ecx; mov %ecx, %cr4", "mov ARGUMENT(%esp), %ebx; mov %cr4, %ecx"
+	HERE	ring_invlpg_here, "invlpg (%ebx)", "mov ARGUMENT(%esp), %ebx"
+	HERE	ring_invpcid_here, "invpcid (%ebx), %ecx", "mov ARGUMENT(%esp), %ebx; xor %ecx, %ecx"
+
+/* The value is where the caller has put it, changed by each write: rdtsc needs edx and eax. */
+.macro WRITE_MSR
+	xor	%ebx, ARGUMENT + 4(%esp)
+	mov	ARGUMENT + 4(%esp), %eax
+	mov	ARGUMENT + 8(%esp), %edx
+	wrmsr
+.endm
+	HERE	ring_msr_here, WRITE_MSR, "mov ARGUMENT(%esp), %ecx; mov ARGUMENT + 12(%esp), %ebx"
 
 /* In ring 3. Each ends in an exception: ud2, or hlt where ud2 is a system call. */
 	.section .rodata.ring, "a"

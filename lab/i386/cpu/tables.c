@@ -25,12 +25,17 @@ _Static_assert(sizeof(struct tss) == 104, "as the processor has it");
 #define TYPE_TRAP_GATE	    0xf
 #define PRESENT		    0x80
 #define USER		    0x60 /* DPL 3 */
+#define RING1		    0x20 /* DPL 1 */
 
 /* Descriptors: SDM vol. 3, 3.4.5. Present, of type code or data, accessed, flat. */
 #define KERNEL_CODE 0x00cf9b000000ffff
 #define KERNEL_DATA 0x00cf93000000ffff
 #define USER_CODE   0x00cffb000000ffff
 #define USER_DATA   0x00cff3000000ffff
+#define RING1_CODE  0x00cfbb000000ffff
+#define RING1_DATA  0x00cfb3000000ffff
+#define RING2_CODE  0x00cfdb000000ffff
+#define RING2_DATA  0x00cfd3000000ffff
 #define CPU_NUMBER  0x0040f10000000000 /* data, its limit 0: the number */
 
 /* What sysenter and sysexit compute (registers.h). */
@@ -117,6 +122,26 @@ void gates_to_paths(word x86_64, word i386)
 	gdt[SELECTOR_GATE_I386 / 8] = ldt[0] = gate(i386, TYPE_CALL_GATE, USER);
 }
 
+/* A gate to another ring than the kernel's. */
+static uint64_t gate_to_ring(word target, unsigned code_segment)
+{
+	const uint64_t selector = code_segment & ~SELECTOR_RING;
+
+	return (gate(target, TYPE_CALL_GATE, USER) & ~0xffff0000ull) | selector << 16;
+}
+
+void gates_to_rings(word ring1, word ring2, word from_ring1)
+{
+	gdt[SELECTOR_GATE_RING1 / 8] = gate_to_ring(ring1, SELECTOR_RING1_CODE);
+	gdt[SELECTOR_GATE_RING2 / 8] = gate_to_ring(ring2, SELECTOR_RING2_CODE);
+	gdt[SELECTOR_GATE_RING0 / 8] = gate(from_ring1, TYPE_CALL_GATE, RING1);
+}
+
+void gates_to_rings_close(void)
+{
+	gdt[SELECTOR_GATE_RING1 / 8] = gdt[SELECTOR_GATE_RING2 / 8] = gdt[SELECTOR_GATE_RING0 / 8] = 0;
+}
+
 void tables_set_tls(unsigned index, uint64_t descriptor)
 {
 	gdt[SELECTOR_TLS / 8 + index] = descriptor;
@@ -130,6 +155,12 @@ uint64_t tables_tls(unsigned index)
 void tss_set_stack(word top)
 {
 	tss.rings[0].esp = top;
+}
+
+void tss_set_ring_stacks(unsigned thread)
+{
+	for (unsigned ring = 1; ring <= 2; ring++)
+		tss.rings[ring].esp = (word)(&ring_stacks[thread][ring - 1] + 1);
 }
 
 /* The task of a double fault. Its interrupted one is in the other TSS: the processor has stored it there. */
@@ -172,9 +203,15 @@ void tables_load(void)
 	gdt[SELECTOR_USER_CODE_32 / 8] = USER_CODE;
 	gdt[SELECTOR_USER_DATA / 8] = USER_DATA;
 	gdt[SELECTOR_CPU / 8] = CPU_NUMBER;
+	gdt[SELECTOR_RING1_CODE / 8] = RING1_CODE;
+	gdt[SELECTOR_RING1_DATA / 8] = RING1_DATA;
+	gdt[SELECTOR_RING2_CODE / 8] = RING2_CODE;
+	gdt[SELECTOR_RING2_DATA / 8] = RING2_DATA;
 	gdt[SELECTOR_TSS / 8] = system_descriptor(&tss, sizeof(tss) - 1, TYPE_TSS);
 	gdt[SELECTOR_LDT / 8] = system_descriptor(ldt, sizeof(ldt) - 1, TYPE_LDT);
 	tss.rings[0].ss = SELECTOR_KERNEL_DATA;
+	tss.rings[1].ss = SELECTOR_RING1_DATA;
+	tss.rings[2].ss = SELECTOR_RING2_DATA;
 	tss.io_map = sizeof(tss); /* beyond the limit: no port is open */
 	prepare_double_fault();
 	for (unsigned vector = 0; vector < sizeof(idt) / sizeof(idt[0]); vector++)

@@ -3,6 +3,7 @@
  * calls at them.
  */
 #include "entry/entry.h"
+#include "entry/rings.h"
 
 _Static_assert(offsetof(struct frame, bx) == FRAME_BX && offsetof(struct frame, cx) == FRAME_CX &&
 		   offsetof(struct frame, dx) == FRAME_DX && offsetof(struct frame, si) == FRAME_SI &&
@@ -48,6 +49,7 @@ void hardware_point(void)
 	point_fast_calls();
 	gate_to_path(VECTOR_INT80, path_int80, configured[SWITCH_GATE] == GATE_TRAP);
 	gates_to_paths(0, path_call_gate_i386);
+	rings_point();
 	point_for_program();
 }
 

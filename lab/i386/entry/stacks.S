@@ -34,6 +34,12 @@
 	STACK_TOP exit_stack_top, 12288, .cpu_stacks, @progbits
 	STACK_TOP double_fault_stack_top, 4096, .cpu_stacks, @progbits
 
+	.section .cpu_stacks, "aw", @progbits
+	.balign	64
+	.globl	ring_stacks
+ring_stacks:				# of each thread one for ring 1, then one for ring 2: nothing overflows a frame
+	.skip	MOST_THREADS * 2 * RING_STACK_BYTES
+
 	.section .cpu_variables, "aw"
 	.globl	kernel_cr3, user_cr3, kernel_stack, program_rsp, gate_frame, landing_pad, entry_stack
 	.globl	observed_flags, any_time_steps

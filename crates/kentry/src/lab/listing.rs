@@ -64,8 +64,8 @@ pub fn path_of(mode: Mode, entry: &Entry) -> Result<String, Error> {
 ///
 /// # Errors
 /// As [`path_of`].
-pub fn paths_of(entry: &Entry) -> Result<Vec<String>, Error> {
-    let last = path_of(entry)?;
+pub fn paths_of(mode: Mode, entry: &Entry) -> Result<Vec<String>, Error> {
+    let last = path_of(mode, entry)?;
     Ok(entry.through.iter().cloned().chain([last]).collect())
 }
 
