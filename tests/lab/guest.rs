@@ -4,7 +4,7 @@ use crate::build::Program;
 use crate::executable;
 use crate::skipped::skipped;
 use places::lab::{
-    Accelerator, Agreed, Bochs, Configured, End, Event, Events, File, Guest, Limits, Line, Plan, Qemu,
+    Accelerator, Agreed, Bochs, Configured, End, Event, Events, File, Guest, Limits, Line, Mode, Plan, Qemu,
     Strays, Trouble,
 };
 use record::{Boot, Payload, Request, Sample, Step, Verdict, abi};
@@ -81,12 +81,14 @@ impl Emulator {
         }
     }
 
-    fn boot(self, archive: &[u8], programs: usize, limits: &Limits) -> Result<Guest, Trouble> {
+    fn boot(self, mode: Mode, archive: &[u8], programs: usize, limits: &Limits) -> Result<Guest, Trouble> {
+        let qemu = |model| Qemu::new(Accelerator::Tcg, model).in_mode(mode).boot(archive, programs, limits);
+        let bochs = |model| Bochs::new(model).in_mode(mode).boot(archive, programs, limits);
         match self {
-            Emulator::TcgIntel => Qemu::new(Accelerator::Tcg, None).boot(archive, programs, limits),
-            Emulator::TcgAmd => Qemu::new(Accelerator::Tcg, Some("EPYC")).boot(archive, programs, limits),
-            Emulator::Bochs => Bochs::new(None).boot(archive, programs, limits),
-            Emulator::BochsAmd => Bochs::new(Some("ryzen")).boot(archive, programs, limits),
+            Emulator::TcgIntel => qemu(None),
+            Emulator::TcgAmd => qemu(Some("EPYC")),
+            Emulator::Bochs => bochs(None),
+            Emulator::BochsAmd => bochs(Some("ryzen")),
         }
     }
 }
@@ -139,6 +141,8 @@ pub struct Script {
     switches: BTreeMap<String, String>,
     /// What the address layout is drawn from.
     pub seed: u64,
+    /// Which of the lab's kernels is booted.
+    pub mode: Mode,
 }
 
 impl Script {
@@ -149,6 +153,11 @@ impl Script {
             script.files.insert(probe.name.into(), probe.bytes.into());
         }
         script
+    }
+
+    /// The same for the kernel of protected mode.
+    pub fn protected() -> Script {
+        Script { mode: Mode::Protected, ..Script::new() }
     }
 
     /// Changes each probe: in the place of these bytes, which it has once, are those.
@@ -357,7 +366,8 @@ impl Script {
 
     /// Everything that the guest says; none, having said why, where the emulator is not here.
     pub fn events(&self, emulator: Emulator) -> Option<Vec<Event>> {
-        let boot = |archive: &[u8], programs, limits: &Limits| emulator.boot(archive, programs, limits);
+        let boot =
+            |archive: &[u8], programs, limits: &Limits| emulator.boot(self.mode, archive, programs, limits);
         self.events_in(&boot, emulator.hertz())
     }
 
@@ -378,7 +388,8 @@ impl Script {
 
     /// The same, without telling the kernel how fast the counter runs.
     pub fn boot_untold(&self, emulator: Emulator) -> Option<Session> {
-        let boot = |archive: &[u8], programs, limits: &Limits| emulator.boot(archive, programs, limits);
+        let boot =
+            |archive: &[u8], programs, limits: &Limits| emulator.boot(self.mode, archive, programs, limits);
         self.boot_in(&boot, 0)
     }
 

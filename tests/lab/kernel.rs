@@ -2,6 +2,7 @@
 
 use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction};
 use object::{Object, ObjectSection, ObjectSymbol, SymbolKind};
+use places::lab::Mode;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A kernel, read.
@@ -30,7 +31,20 @@ pub struct Path {
 impl Kernel {
     /// The embedded one.
     pub fn read() -> Kernel {
-        Kernel::of(places::lab::kernel(places::lab::Mode::Long))
+        Kernel::of(places::lab::kernel(Mode::Long))
+    }
+
+    /// The embedded one of this mode.
+    pub fn in_mode(mode: Mode) -> Kernel {
+        Kernel::of(places::lab::kernel(mode))
+    }
+
+    fn mode(&self) -> Mode {
+        if self.file.is_64() { Mode::Long } else { Mode::Protected }
+    }
+
+    fn bits(&self) -> u32 {
+        if self.file.is_64() { 64 } else { 32 }
     }
 
     pub fn of(whole: &'static [u8]) -> Kernel {
@@ -73,7 +87,8 @@ impl Kernel {
     /// Where the first return behind a symbol is.
     pub fn until_return(&self, name: &str) -> u64 {
         let start = self.symbol(name);
-        let mut code = Decoder::with_ip(64, self.bytes(start), start, DecoderOptions::NONE).into_iter();
+        let mut code =
+            Decoder::with_ip(self.bits(), self.bytes(start), start, DecoderOptions::NONE).into_iter();
         code.find(|code| code.flow_control() == FlowControl::Return).unwrap().ip()
     }
 
@@ -162,7 +177,7 @@ impl Kernel {
         let functions = self.file.symbols().filter(|symbol| symbol.kind() == SymbolKind::Text);
         functions.filter(|function| function.size() != 0).map(|function| {
             let (start, size) = (function.address(), function.size() as usize);
-            let code = Decoder::with_ip(64, &self.bytes(start)[..size], start, DecoderOptions::NONE);
+            let code = Decoder::with_ip(self.bits(), &self.bytes(start)[..size], start, DecoderOptions::NONE);
             (function.name().unwrap(), code.into_iter().collect())
         })
     }
@@ -195,7 +210,7 @@ impl Kernel {
 
     /// The template of `path_<name>`.
     pub fn path(&self, name: &str) -> Path {
-        let (_, paths) = places::lab::kernel_paths(places::lab::Mode::Long).unwrap();
+        let (_, paths) = places::lab::kernel_paths(self.mode()).unwrap();
         let path = paths.path(name).unwrap_or_else(|| panic!("there is no path {name}"));
         let steps = paths.steps(path).into_iter();
         Path {

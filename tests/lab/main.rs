@@ -39,6 +39,7 @@ mod pcid;
 mod pointers;
 mod prevention;
 mod processor;
+mod protected;
 mod questions;
 mod reading;
 mod registers;

@@ -275,6 +275,9 @@ pub struct Entry {
     pub kernels: Vec<Kernel>,
     /// The lab's file for it, without folder and extension; `None` if it needs no kernel code of its own.
     pub lab: Option<String>,
+    /// Whether there is something of long mode in it, so that the lab's kernel for protected mode has it not.
+    #[serde(default)]
+    pub long_mode: bool,
     /// The lab's paths that it takes in rings between its own and the kernel's, from the outer one.
     #[serde(default)]
     pub through: Vec<String>,
@@ -508,7 +511,8 @@ impl Table {
         }
         // What the lab has for 32-bit programs, it has in protected mode, too.
         for entry in &mut self.entries {
-            let is_narrow = entry.kernels.contains(&Kernel::Lab) && entry.probe == Probe::Probe32;
+            let is_narrow =
+                entry.kernels.contains(&Kernel::Lab) && entry.probe == Probe::Probe32 && !entry.long_mode;
             if is_narrow && !entry.operations_on(Kernel::Lab).is_empty() {
                 entry.kernels.push(Kernel::LabI386);
             }
