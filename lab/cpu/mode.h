@@ -4,6 +4,10 @@
 #include "cpu/registers.h"
 #include "lab.h"
 
+#define MODE_KERNEL "lab" /* its name in entries.toml, plans and documents */
+
+#define MODE_FILE_TAKES "UEFI" /* what a file with the results takes */
+
 /* What the registers hold as long as the kernel runs. */
 #define MODE_EFER (EFER_SCE | EFER_LME | EFER_LMA)
 #define MODE_CR4  CR4_PAE
