@@ -157,10 +157,10 @@ void tss_set_stack(word top)
 	tss.rings[0].esp = top;
 }
 
-void tss_set_ring_stacks(unsigned thread)
+void tss_set_ring_stacks(word ring1_top)
 {
-	for (unsigned ring = 1; ring <= 2; ring++)
-		tss.rings[ring].esp = (word)(&ring_stacks[thread][ring - 1] + 1);
+	tss.rings[1].esp = ring1_top;
+	tss.rings[2].esp = ring1_top + RING_STACK_BYTES;
 }
 
 /* The task of a double fault. Its interrupted one is in the other TSS: the processor has stored it there. */

@@ -53,7 +53,7 @@ void hardware_point(void)
 	point_for_program();
 }
 
-void hardware_point_to_stacks(word kernel, word entry)
+void hardware_point_to_stacks(word kernel, word entry, word ring1)
 {
 	kernel_stack = kernel;
 	entry_stack = entry;
@@ -61,6 +61,7 @@ void hardware_point_to_stacks(word kernel, word entry)
 	if (cpu.has_sysenter)
 		wrmsr(MSR_SYSENTER_ESP, configured[SWITCH_PTI] == PTI_OFF ? kernel : entry);
 	tss_set_stack(entry);
+	tss_set_ring_stacks(ring1);
 }
 
 void hardware_point_for(int bits, int serve)
