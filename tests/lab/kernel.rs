@@ -364,6 +364,13 @@ fn target(on: &[&Step], from: &Step, jump: &Instruction) -> (usize, usize) {
 pub fn leaves(instruction: &Instruction) -> bool {
     matches!(
         instruction.code(),
-        Code::Sysretq | Code::Sysretd | Code::Sysexitq | Code::Sysexitd | Code::Iretq | Code::Retfq
+        Code::Sysretq
+            | Code::Sysretd
+            | Code::Sysexitq
+            | Code::Sysexitd
+            | Code::Iretq
+            | Code::Iretd
+            | Code::Retfq
+            | Code::Retfd
     )
 }
