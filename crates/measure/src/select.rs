@@ -192,7 +192,11 @@ fn unknown<'a>(what: &str, asked: &str, kernel: Kernel, names: impl Iterator<Ite
         }
         _ => nearest(asked, names),
     };
-    let list = if kernel == Kernel::Lab { "kentry list --lab" } else { "kentry list" };
+    let list = match kernel {
+        Kernel::Linux => "kentry list",
+        Kernel::Lab => "kentry list --lab",
+        Kernel::LabI386 => "kentry list --lab --lab-kernel i386",
+    };
     Error::Usage(format!("there is no {what} \"{asked}\"{hint} (`{list}` shows what there is)"))
 }
 

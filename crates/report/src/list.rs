@@ -113,7 +113,7 @@ impl<'a> Listing<'a> {
             personality: operation.personality.as_deref(),
         });
         let has_entries = |group: &&str| entries.iter().any(|entry| entry.group == *group);
-        let is_lab = kernel == Kernel::Lab;
+        let is_lab = kernel.is_lab();
         Self {
             kernel,
             groups: names(table).into_iter().filter(has_entries).collect(),

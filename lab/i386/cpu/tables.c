@@ -1,5 +1,6 @@
 /* The descriptor tables of protected mode. They lie in the CPU area, which programs' page tables map, too (mm/tables.c). */
 #include "cpu/cpu.h"
+#include "cpu/tss.h"
 #include "entry/entry.h"
 #include "serial/serial.h"
 
@@ -152,13 +153,9 @@ uint64_t tables_tls(unsigned index)
 	return gdt[SELECTOR_TLS / 8 + index];
 }
 
-void tss_set_stack(word top)
+void tss_set_stacks(word top, word ring1_top)
 {
 	tss.rings[0].esp = top;
-}
-
-void tss_set_ring_stacks(word ring1_top)
-{
 	tss.rings[1].esp = ring1_top;
 	tss.rings[2].esp = ring1_top + RING_STACK_BYTES;
 }

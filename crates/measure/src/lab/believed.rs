@@ -182,13 +182,12 @@ mod tests {
 
     #[test]
     fn what_changes_address_spaces_writes_cr3_whatever_the_switches_say() {
-        let table = Table::get();
         for (entry, name, writes) in [
             ("syscall-x86_64", "copy-space", true),
             ("syscall-x86_64", "switch", true),
             ("syscall-x86_64", "map-unmap", true),
-            ("mach-syscall-x86_64", "mach_msg-rpc", true),
-            ("mach-syscall-x86_64", "mach_msg-rpc-thread", false),
+            ("lcall7-i386", "mach_msg-rpc", true),
+            ("lcall7-i386", "mach_msg-rpc-thread", false),
         ] {
             let remarks = remarked_for((entry, name), &[], Trapped::Cr3Writes);
             assert_eq!(remarks, usize::from(writes), "{entry} {name}");
@@ -215,7 +214,7 @@ mod tests {
             (call, ("entry-ibpb", "on"), PredCmdWrites, true),
             (call, ("ibpb", "on"), PredCmdWrites, false),
             (("syscall-x86_64", "switch"), ("ibpb", "on"), PredCmdWrites, true),
-            (("mach-syscall-x86_64", "mach_msg-rpc"), ("ibpb", "on"), PredCmdWrites, true),
+            (("lcall7-i386", "mach_msg-rpc"), ("ibpb", "on"), PredCmdWrites, true),
             (("syscall-x86_64", "switch"), ("l1d-flush", "on"), FlushCmdWrites, true),
             (call, ("l1d-flush", "on"), FlushCmdWrites, false),
         ] {
