@@ -14,6 +14,8 @@
 
 #define MODE_FEATURE FEATURE_LONG
 
+#define MODE_HAS_64_BITS 1 /* programs of 64 bits */
+
 #define MODE_CALL_GATE path_call_gate_x86_64 /* where a call from ring 1 goes on */
 
 #define MODE_HAS_PCID	  1

@@ -14,6 +14,8 @@
 
 #define MODE_FEATURE FEATURE_PROTECTED
 
+#define MODE_HAS_64_BITS 0 /* programs of 64 bits */
+
 #define MODE_CALL_GATE path_call_gate_i386 /* where a call from ring 1 goes on */
 
 #define MODE_HAS_PCID	  0 /* of long mode alone (SDM vol. 3, 4.10.1) */

@@ -3,5 +3,6 @@
 mod boots;
 mod counts;
 mod faults;
-mod matrix;
+mod mach;
+pub mod matrix;
 mod moments;
