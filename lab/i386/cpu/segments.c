@@ -13,6 +13,7 @@ void segments_save(struct segments *segments)
 	__asm__ volatile("mov %%fs, %0; mov %%gs, %1" : "=m"(segments->fs), "=m"(segments->gs));
 	for (unsigned i = 0; i < TLS_ENTRIES; i++)
 		segments->tls[i] = tables_tls(i);
+	v86_point(V86_OFF);
 }
 
 /* Each selector was in use with these descriptors, so none of them faults (lab/cpu/segments.c). The LDT is the same for all. */
@@ -21,6 +22,7 @@ void segments_load(const struct segments *segments)
 	for (unsigned i = 0; i < TLS_ENTRIES; i++)
 		tables_set_tls(i, segments->tls[i]);
 	__asm__ volatile("mov %0, %%fs; mov %1, %%gs" : : "m"(segments->fs), "m"(segments->gs) : "memory");
+	v86_point(segments->v86.how);
 }
 
 /* The base that a selector of thread-local storage has; of all others it is 0. */

@@ -2,12 +2,14 @@
 #pragma once
 
 #include "cpu/registers.h"
+#include "entry/v86.h"
 
 #include <stdint.h>
 
 struct segments {
 	uint64_t tls[TLS_ENTRIES];
 	uint16_t fs, gs;
+	struct v86 v86; /* in virtual-8086 mode, fs and gs are on its stack in the kernel, too */
 };
 
 /* segments.c: those of a program that begins; of the current one, to and from memory. */
