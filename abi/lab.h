@@ -253,6 +253,17 @@
 /* The vector of the interrupt that probes may raise by int; nothing else has it. */
 #define VECTOR_SOFTWARE 0x40
 
+/*
+ * In protected mode alone (lab/i386/entry/v86.h): the vector into virtual-8086 mode and out of it; and the one that the processor redirects there, with
+ * CR4.VME, to the 8086's own table: DOS had its calls behind it.
+ */
+#define VECTOR_V86	      0x44
+#define VECTOR_V86_REDIRECTED 0x21
+
+/* Segments of 16 bits for programs, code and data, 64 KiB each; both begin at SIXTEEN_BASE of probe/layout.h. */
+#define SELECTOR_CODE_16 0x183
+#define SELECTOR_DATA_16 0x18b
+
 /* What the programs see. */
 #define LAB_PID	   2
 #define LAB_PARENT 1

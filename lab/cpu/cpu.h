@@ -9,10 +9,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* As TEST_RING of entry/path.inc: whatever is not the kernel's ring is a program, in ring 1 and 2, too. */
+/*
+ * As TEST_RING of entry/path.inc: whatever is not the kernel's ring is a program, in ring 1 and 2, too; and whatever is in virtual-8086
+ * mode, where CS is no selector.
+ */
 static inline int is_from_program(const struct frame *frame)
 {
-	return (frame->cs & SELECTOR_RING) != 0;
+	return frame->flags & RFLAGS_VM || frame->cs & SELECTOR_RING;
 }
 
 #define VECTOR_DIVIDE	  0

@@ -6,7 +6,9 @@
 #define RFLAGS_DF   0x400
 #define RFLAGS_IOPL 0x3000
 #define RFLAGS_NT   0x4000
+#define RFLAGS_VM   0x20000 /* virtual-8086 mode; never in long mode */
 #define RFLAGS_AC   0x40000
+#define RFLAGS_VIF  0x80000 /* IF as virtual-8086 mode has it, with CR4.VME */
 
 #define RFLAGS_PROGRAM 0x202 /* at a program's start: interrupts on */
 
@@ -24,6 +26,7 @@
 #define DR6_STEP  0x4000 /* BS: TF was set */
 #define DR7_RESET 0x400	 /* no breakpoint is on */
 
+#define CR4_VME	       0x1
 #define CR4_PSE	       0x10
 #define CR4_PAE	       0x20
 #define CR4_MCE	       0x40
@@ -119,6 +122,7 @@
 #else
 #define SELECTOR_USER_CODE    SELECTOR_USER_CODE_32
 #define SELECTOR_DOUBLE_FAULT 0x48
+#define SELECTOR_ESPFIX	      0x190 /* the kernel's stack by another name (entry/steps/espfix.S) */
 #endif
 /*
  * Of rings 1 and 2. Their data, and gates of 8 bytes instead of 16, are protected mode's. 0xb0 and 0xc0: SELECTOR_GATE_RING* of abi/lab.h.

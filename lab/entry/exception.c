@@ -1,6 +1,7 @@
 /* Decides what an exception means: a page to be mapped, a vsyscall, a tick, a fault of the program or of the kernel. */
 #include "entry/entry.h"
 #include "entry/steps/steps.h"
+#include "entry/v86.h"
 #include "mach/start.h"
 #include "mm/mm.h"
 #include "serial/serial.h"
@@ -177,6 +178,8 @@ void exception(struct frame *frame)
 	case VECTOR_MACHINE:
 		machine_check(frame);
 	default:
+		if (v86_serves(frame))
+			return;
 		if (frame->vector >= VECTOR_INTERRUPTS) {
 			stray_came((unsigned)frame->vector);
 			return;

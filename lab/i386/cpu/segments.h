@@ -5,12 +5,14 @@
 #pragma once
 
 #include "cpu/cpu.h"
+#include "entry/v86.h"
 
 #include <stdint.h>
 
 struct segments {
 	uint64_t tls[TLS_ENTRIES];
 	uint16_t fs, gs;
+	struct v86 v86; /* in virtual-8086 mode, fs and gs are on its stack in the kernel, too */
 };
 
 /* Of a program that begins. */
@@ -24,6 +26,7 @@ static inline void segments_save(struct segments *segments)
 	__asm__ volatile("mov %%fs, %0; mov %%gs, %1" : "=m"(segments->fs), "=m"(segments->gs));
 	for (unsigned i = 0; i < TLS_ENTRIES; i++)
 		segments->tls[i] = tables_tls(i);
+	v86_point(V86_OFF);
 }
 
 /* Each selector was in use with these descriptors, so none of them faults (lab/cpu/segments.h). The LDT is the same for all. */
@@ -32,6 +35,7 @@ static inline void segments_load(const struct segments *segments)
 	for (unsigned i = 0; i < TLS_ENTRIES; i++)
 		tables_set_tls(i, segments->tls[i]);
 	__asm__ volatile("mov %0, %%fs; mov %1, %%gs" : : "m"(segments->fs), "m"(segments->gs) : "memory");
+	v86_point(segments->v86.how);
 }
 
 /* segments.c: of the current one. */

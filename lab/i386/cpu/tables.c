@@ -2,6 +2,8 @@
 #include "cpu/cpu.h"
 #include "cpu/tss.h"
 #include "entry/entry.h"
+#include "entry/v86.h"
+#include "lab.h"
 #include "serial/serial.h"
 
 #define CPU_AREA __attribute__((section(".cpu_area"), aligned(16)))
@@ -37,6 +39,9 @@ _Static_assert(sizeof(struct tss) == 104, "as the processor has it");
 #define RING1_DATA  0x00cfb3000000ffff
 #define RING2_CODE  0x00cfdb000000ffff
 #define RING2_DATA  0x00cfd3000000ffff
+/* Of 16 bits, for programs: base 0x10000, limit 0xffff. */
+#define CODE_16	    0x0000fb010000ffff
+#define DATA_16	    0x0000f3010000ffff
 #define CPU_NUMBER  0x0040f10000000000 /* data, its limit 0: the number */
 
 /* What sysenter and sysexit compute (registers.h). */
@@ -47,7 +52,19 @@ _Static_assert(SELECTOR_KERNEL_CODE + 24 == (SELECTOR_USER_DATA & ~3), "sysexit"
 uint64_t gdt[GDT_ENTRIES] CPU_AREA;
 static uint64_t idt[256] CPU_AREA;
 static uint64_t ldt[1] CPU_AREA;
-static struct tss tss CPU_AREA, double_fault_tss CPU_AREA;
+static struct tss double_fault_tss CPU_AREA;
+
+/*
+ * The task that all others run in, and two bitmaps. The one of interrupts that virtual-8086 mode does not redirect lies directly below where
+ * the ports' begins, wherever io_map says that is; both must be inside the limit (SDM vol. 3, 20.3.3, figure 20-5; APM vol. 2, 12.2.4). No
+ * port is open: the first eight are closed by ones, all others are beyond the limit.
+ */
+#define NOT_REDIRECTED 0xff
+#define CLOSED	       0xff
+static struct whole_tss {
+	struct tss task;
+	uint8_t redirection[32], ports[2];
+} whole_tss CPU_AREA;
 
 extern const uint8_t double_fault_stack_top[];
 
@@ -69,12 +86,12 @@ static uint64_t system_descriptor(const void *base, unsigned limit, unsigned typ
 /* Whether programs may use VECTOR_SOFTWARE with int, too. */
 static int is_software_open;
 
-/* The two vectors that programs may always use with int; only the processor raises the others. */
+/* The three vectors that programs may always use with int; only the processor raises the others. */
 static unsigned privilege_of(unsigned vector)
 {
 	if (vector == VECTOR_SOFTWARE)
 		return is_software_open ? USER : 0;
-	return vector == VECTOR_BREAKPOINT || vector == VECTOR_INT80 ? USER : 0;
+	return vector == VECTOR_BREAKPOINT || vector == VECTOR_INT80 || vector == VECTOR_V86 ? USER : 0;
 }
 
 static word stub_of(unsigned vector)
@@ -155,15 +172,15 @@ uint64_t tables_tls(unsigned index)
 
 void tss_set_stacks(word top, word ring1_top)
 {
-	tss.rings[0].esp = top;
-	tss.rings[1].esp = ring1_top;
-	tss.rings[2].esp = ring1_top + RING_STACK_BYTES;
+	whole_tss.task.rings[0].esp = top;
+	whole_tss.task.rings[1].esp = ring1_top;
+	whole_tss.task.rings[2].esp = ring1_top + RING_STACK_BYTES;
 }
 
 /* The task of a double fault. Its interrupted one is in the other TSS: the processor has stored it there. */
 static _Noreturn void double_fault(void)
 {
-	log_line("panic: a double fault at %lx, stack %lx, CR2 %lx", (word)tss.eip, (word)tss.esp, read_cr2());
+	log_line("panic: a double fault at %lx, stack %lx, CR2 %lx", (word)whole_tss.task.eip, (word)whole_tss.task.esp, read_cr2());
 	power_off();
 }
 
@@ -200,16 +217,22 @@ void tables_load(void)
 	gdt[SELECTOR_USER_CODE_32 / 8] = USER_CODE;
 	gdt[SELECTOR_USER_DATA / 8] = USER_DATA;
 	gdt[SELECTOR_CPU / 8] = CPU_NUMBER;
+	gdt[SELECTOR_ESPFIX / 8] = KERNEL_DATA;
+	gdt[SELECTOR_CODE_16 / 8] = CODE_16;
+	gdt[SELECTOR_DATA_16 / 8] = DATA_16;
 	gdt[SELECTOR_RING1_CODE / 8] = RING1_CODE;
 	gdt[SELECTOR_RING1_DATA / 8] = RING1_DATA;
 	gdt[SELECTOR_RING2_CODE / 8] = RING2_CODE;
 	gdt[SELECTOR_RING2_DATA / 8] = RING2_DATA;
-	gdt[SELECTOR_TSS / 8] = system_descriptor(&tss, sizeof(tss) - 1, TYPE_TSS);
+	gdt[SELECTOR_TSS / 8] = system_descriptor(&whole_tss, offsetof(struct whole_tss, ports) + sizeof(whole_tss.ports) - 1, TYPE_TSS);
 	gdt[SELECTOR_LDT / 8] = system_descriptor(ldt, sizeof(ldt) - 1, TYPE_LDT);
-	tss.rings[0].ss = SELECTOR_KERNEL_DATA;
-	tss.rings[1].ss = SELECTOR_RING1_DATA;
-	tss.rings[2].ss = SELECTOR_RING2_DATA;
-	tss.io_map = sizeof(tss); /* beyond the limit: no port is open */
+	whole_tss.task.rings[0].ss = SELECTOR_KERNEL_DATA;
+	whole_tss.task.rings[1].ss = SELECTOR_RING1_DATA;
+	whole_tss.task.rings[2].ss = SELECTOR_RING2_DATA;
+	whole_tss.task.io_map = offsetof(struct whole_tss, ports);
+	__builtin_memset(whole_tss.ports, CLOSED, sizeof(whole_tss.ports));
+	__builtin_memset(whole_tss.redirection, NOT_REDIRECTED, sizeof(whole_tss.redirection));
+	whole_tss.redirection[VECTOR_V86_REDIRECTED / 8] = (uint8_t)~(1u << VECTOR_V86_REDIRECTED % 8);
 	prepare_double_fault();
 	for (unsigned vector = 0; vector < sizeof(idt) / sizeof(idt[0]); vector++)
 		gate_to_stub(vector);
