@@ -20,6 +20,7 @@ static inline int is_from_program(const struct frame *frame)
 #define VECTOR_NMI	  2
 #define VECTOR_BREAKPOINT 3
 #define VECTOR_INVALID	  6
+#define VECTOR_NO_FPU	  7 /* #NM */
 #define VECTOR_DOUBLE	  8
 #define VECTOR_PROTECTION 13
 #define VECTOR_PAGE_FAULT 14
@@ -77,7 +78,7 @@ void tables_load(void);
 void tables_set_tls(unsigned index, uint64_t descriptor);
 uint64_t tables_tls(unsigned index); /* 0: free */
 void tss_set_stack(word top);	     /* where the processor goes from ring 3, unless a gate says otherwise */
-void tss_set_tables(word cr3);	     /* in protected mode: with which the task of a double fault runs */
+void tss_set_tables(word cr3);	     /* in protected mode: with which tasks of exceptions run (cpu/events.c) */
 void tss_set_ring_stacks(
     unsigned thread); /* where it goes by gates to rings 1 and 2, by the thread's number */
 /* Points a vector at its stub, or at a path of its own. */

@@ -1,6 +1,7 @@
 /* Reads the plan, a line at a time, and does what it says (abi/lab.h). */
 #include "cpu/counters.h"
 #include "entry/entry.h"
+#include "entry/rings.h"
 #include "entry/steps/steps.h"
 #include "mach/start.h"
 #include "mm/mm.h"
@@ -230,6 +231,8 @@ static int do_check(struct line *line)
 		end.detail[0] = end.detail[1] != 0 && end.detail[2] == 0 && end.detail[3];
 	} else if (word_is(word, "smep")) {
 		end.detail[0] = (uint64_t)smep_refuses();
+	} else if (word_is(word, "ring1")) {
+		end.detail[0] = (uint64_t)driver_tries(&end.detail[1]);
 	} else if (word_is(word, "trace")) {
 		end.detail[1] = trace_show();
 		end.detail[0] = end.detail[1] != 0;

@@ -15,3 +15,5 @@ void segments_begin(struct segments *segments);
 void segments_save(struct segments *segments);
 void segments_load(const struct segments *segments);
 uint64_t fs_base(void); /* of the current one */
+/* limits.c: cuts a program's own at the end of its addresses, where all have limits; 0 where that cannot be. */
+int limits_cut(uint64_t *descriptor);
