@@ -23,6 +23,7 @@ static inline int is_from_program(const struct frame *frame)
 #define VECTOR_NMI	  2
 #define VECTOR_BREAKPOINT 3
 #define VECTOR_INVALID	  6
+#define VECTOR_NO_FPU	  7 /* #NM */
 #define VECTOR_DOUBLE	  8
 #define VECTOR_PROTECTION 13
 #define VECTOR_PAGE_FAULT 14
@@ -79,7 +80,7 @@ void firmware_redo(void);
 void tables_load(void);
 void tables_set_tls(unsigned index, uint64_t descriptor);
 uint64_t tables_tls(unsigned index); /* 0: free */
-void tss_set_tables(word cr3);	     /* in protected mode: with which the task of a double fault runs */
+void tss_set_tables(word cr3);	     /* in protected mode: with which tasks of exceptions run (cpu/events.c) */
 /* Points a vector at its stub, or at a path of its own. */
 void gate_to_stub(unsigned vector);
 /* With ibt=on, stubs are those that begin with endbr64: points all gates that lead to a stub at it. */

@@ -104,6 +104,7 @@
  * SYSRET), so that with 0x20 an iretq from that program would raise #GP. sysexit takes them from SYSENTER_CS (0x10): code 32 at 0x20, data at 0x28, code 64 at 0x30,
  * its data at 0x38.
  */
+#define SELECTOR_LOCAL	      4	   /* its descriptor is in the LDT */
 #define SELECTOR_RING	      3	   /* of CS: the ring that runs, 0 for the kernel alone */
 #define SELECTOR_BOOT_CODE    0x08 /* 32 bits; in the boot's table alone */
 #define SELECTOR_KERNEL_CODE  0x10
@@ -123,6 +124,8 @@
 #define SELECTOR_USER_CODE    SELECTOR_USER_CODE_32
 #define SELECTOR_DOUBLE_FAULT 0x48
 #define SELECTOR_ESPFIX	      0x190 /* the kernel's stack by another name (entry/steps/espfix.S) */
+#define SELECTOR_EVENT	      0x1c0 /* and the two that follow: tasks of #DB, NMI and #MC (cpu/events.h) */
+#define SELECTOR_TRIAL	      0x1d8 /* a byte, while limits are tried (cpu/limits.c) */
 #endif
 /*
  * Of rings 1 and 2. Their data, and gates of 8 bytes instead of 16, are protected mode's. 0xb0 and 0xc0: SELECTOR_GATE_RING* of abi/lab.h.

@@ -122,6 +122,8 @@ static void page_fault(struct frame *frame)
 		return;
 	if (address < user_end && space_fault(address, frame->error))
 		return;
+	if (is_from_program(frame) && program_watches(frame))
+		return;
 	if (is_from_program(frame))
 		end_program(frame, address);
 	kernel_fault(frame, address);
@@ -171,6 +173,9 @@ void exception(struct frame *frame)
 		break;
 	case VECTOR_SOFTWARE:
 		software_interrupt();
+		break;
+	case VECTOR_NO_FPU: /* a switch of tasks has set CR0.TS (SDM vol. 3, 7.3); long mode has none */
+		__asm__ volatile("clts");
 		break;
 	case VECTOR_NMI: /* a button or a watchdog; this kernel requests none */
 		stray_came(VECTOR_NMI);

@@ -40,3 +40,5 @@ static inline void segments_load(const struct segments *segments)
 
 /* segments.c: of the current one. */
 uint64_t fs_base(void);
+/* limits.c: cuts a program's own at the end of its addresses, where all have limits; 0 where that cannot be. */
+int limits_cut(uint64_t *descriptor);

@@ -1,5 +1,6 @@
 /* The descriptor tables of protected mode. They lie in the CPU area, which programs' page tables map, too (mm/tables.c). */
 #include "cpu/cpu.h"
+#include "cpu/events.h"
 #include "cpu/tss.h"
 #include "entry/entry.h"
 #include "entry/v86.h"
@@ -7,18 +8,6 @@
 #include "serial/serial.h"
 
 #define CPU_AREA __attribute__((section(".cpu_area"), aligned(16)))
-
-/* SDM vol. 3, 8.2.1: the 32-bit task state segment. */
-struct tss {
-	uint32_t link;
-	struct {
-		uint32_t esp, ss;
-	} rings[3];
-	uint32_t cr3, eip, eflags, eax, ecx, edx, ebx, esp, ebp, esi, edi;
-	uint32_t es, cs, ss, ds, fs, gs, ldt;
-	uint16_t debug, io_map;
-};
-_Static_assert(sizeof(struct tss) == 104, "as the processor has it");
 
 #define TYPE_LDT	    0x2
 #define TYPE_TASK_GATE	    0x5
@@ -65,6 +54,8 @@ static struct whole_tss {
 	struct tss task;
 	uint8_t redirection[32], ports[2];
 } whole_tss CPU_AREA;
+#define WHOLE_TSS (offsetof(struct whole_tss, ports) + sizeof(whole_tss.ports))
+extern struct tss tss __attribute__((alias("whole_tss")));
 
 extern const uint8_t double_fault_stack_top[];
 
@@ -101,6 +92,16 @@ static word stub_of(unsigned vector)
 	return (word)exception_stubs + vector * EXCEPTION_STUB_SIZE;
 }
 
+void gate_to_task(unsigned vector, unsigned selector)
+{
+	idt[vector] = (uint64_t)selector << 16 | (uint64_t)(PRESENT | TYPE_TASK_GATE) << 40;
+}
+
+static int is_task_gate(unsigned vector)
+{
+	return (idt[vector] >> 40 & 0xf) == TYPE_TASK_GATE;
+}
+
 /*
  * A double fault comes where an exception could not be delivered, above all because there is no stack any more: a task gate brings
  * one, whatever the kernel's is.
@@ -108,7 +109,7 @@ static word stub_of(unsigned vector)
 void gate_to_stub(unsigned vector)
 {
 	if (vector == VECTOR_DOUBLE)
-		idt[vector] = (uint64_t)SELECTOR_DOUBLE_FAULT << 16 | (uint64_t)(PRESENT | TYPE_TASK_GATE) << 40;
+		gate_to_task(vector, SELECTOR_DOUBLE_FAULT);
 	else
 		idt[vector] = gate(stub_of(vector), TYPE_INTERRUPT_GATE, privilege_of(vector));
 }
@@ -124,7 +125,7 @@ void gates_land(void)
 {
 	for (unsigned vector = 0; vector < sizeof(idt) / sizeof(idt[0]); vector++) {
 		const word target = (word)(idt[vector] & 0xffff) | (word)(idt[vector] >> 48) << 16;
-		if (vector != VECTOR_DOUBLE && !is_in_path(target))
+		if (!is_task_gate(vector) && !is_in_path(target))
 			idt[vector] = (idt[vector] & ~0xffffull) | (uint16_t)stub_of(vector);
 	}
 }
@@ -172,37 +173,57 @@ uint64_t tables_tls(unsigned index)
 
 void tss_set_stacks(word top, word ring1_top)
 {
-	whole_tss.task.rings[0].esp = top;
-	whole_tss.task.rings[1].esp = ring1_top;
-	whole_tss.task.rings[2].esp = ring1_top + RING_STACK_BYTES;
+	tss.rings[0].esp = top;
+	tss.rings[1].esp = ring1_top;
+	tss.rings[2].esp = ring1_top + RING_STACK_BYTES;
 }
 
 /* The task of a double fault. Its interrupted one is in the other TSS: the processor has stored it there. */
 static _Noreturn void double_fault(void)
 {
-	log_line("panic: a double fault at %lx, stack %lx, CR2 %lx", (word)whole_tss.task.eip, (word)whole_tss.task.esp, read_cr2());
+	log_line("panic: a double fault at %lx, stack %lx, CR2 %lx", (word)tss.eip, (word)tss.esp, read_cr2());
 	power_off();
 }
 
-static void prepare_double_fault(void)
+struct tss tss_of_kernel(const void *code, const uint8_t *stack_top)
 {
-	double_fault_tss = (struct tss){
-	    .cr3 = kernel_cr3, /* tables_configure keeps it up to date */
-	    .eip = (word)double_fault,
+	return (struct tss){
+	    .cr3 = kernel_cr3,
+	    .eip = (word)code,
 	    .eflags = 2,
-	    .esp = (word)double_fault_stack_top,
+	    .esp = (word)stack_top,
 	    .cs = SELECTOR_KERNEL_CODE,
 	    .ss = SELECTOR_KERNEL_DATA,
 	    .ds = SELECTOR_KERNEL_DATA,
 	    .es = SELECTOR_KERNEL_DATA,
+	    .ldt = SELECTOR_LDT,
 	    .io_map = sizeof(struct tss),
 	};
-	gdt[SELECTOR_DOUBLE_FAULT / 8] = system_descriptor(&double_fault_tss, sizeof(struct tss) - 1, TYPE_TSS);
+}
+
+void tables_set_task(unsigned selector, const struct tss *task)
+{
+	gdt[selector / 8] = system_descriptor(task, sizeof(*task) - 1, TYPE_TSS);
+}
+
+struct tss *tables_task(unsigned selector)
+{
+	const uint64_t descriptor = gdt[selector / 8];
+
+	return (struct tss *)((word)(descriptor >> 16 & 0xffffff) | (word)(descriptor >> 56) << 24);
+}
+
+static void prepare_tasks(void)
+{
+	double_fault_tss = tss_of_kernel((const void *)double_fault, double_fault_stack_top);
+	tables_set_task(SELECTOR_DOUBLE_FAULT, &double_fault_tss);
+	events_init();
 }
 
 void tss_set_tables(word cr3)
 {
 	double_fault_tss.cr3 = cr3;
+	events_set_tables(cr3);
 }
 
 void tables_load(void)
@@ -224,16 +245,17 @@ void tables_load(void)
 	gdt[SELECTOR_RING1_DATA / 8] = RING1_DATA;
 	gdt[SELECTOR_RING2_CODE / 8] = RING2_CODE;
 	gdt[SELECTOR_RING2_DATA / 8] = RING2_DATA;
-	gdt[SELECTOR_TSS / 8] = system_descriptor(&whole_tss, offsetof(struct whole_tss, ports) + sizeof(whole_tss.ports) - 1, TYPE_TSS);
+	gdt[SELECTOR_TSS / 8] = system_descriptor(&whole_tss, WHOLE_TSS - 1, TYPE_TSS);
 	gdt[SELECTOR_LDT / 8] = system_descriptor(ldt, sizeof(ldt) - 1, TYPE_LDT);
-	whole_tss.task.rings[0].ss = SELECTOR_KERNEL_DATA;
-	whole_tss.task.rings[1].ss = SELECTOR_RING1_DATA;
-	whole_tss.task.rings[2].ss = SELECTOR_RING2_DATA;
-	whole_tss.task.io_map = offsetof(struct whole_tss, ports);
+	tss.rings[0].ss = SELECTOR_KERNEL_DATA;
+	tss.rings[1].ss = SELECTOR_RING1_DATA;
+	tss.rings[2].ss = SELECTOR_RING2_DATA;
+	tss.io_map = offsetof(struct whole_tss, ports);
 	__builtin_memset(whole_tss.ports, CLOSED, sizeof(whole_tss.ports));
 	__builtin_memset(whole_tss.redirection, NOT_REDIRECTED, sizeof(whole_tss.redirection));
 	whole_tss.redirection[VECTOR_V86_REDIRECTED / 8] = (uint8_t)~(1u << VECTOR_V86_REDIRECTED % 8);
-	prepare_double_fault();
+	tss.ldt = SELECTOR_LDT; /* where a task has interrupted this one, it is loaded from here */
+	prepare_tasks();
 	for (unsigned vector = 0; vector < sizeof(idt) / sizeof(idt[0]); vector++)
 		gate_to_stub(vector);
 

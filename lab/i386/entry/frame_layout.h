@@ -36,6 +36,8 @@
 #define CALL_SS 12
 #define STUB_CS 12 /* behind a stub of exception.S, which has pushed two words more */
 
+#define TSS_CR3 28 /* in struct tss (cpu/tss.h) */
+
 /* In struct thread. */
 #define THREAD_STACK	 0
 #define THREAD_CALL_WORK 4

@@ -3,6 +3,7 @@
  * of CR3 forgets all but global translations. The switch flush-by says how.
  */
 #include "cpu/cpu.h"
+#include "cpu/tss.h"
 #include "entry/entry.h"
 #include "mm/mm.h"
 
@@ -43,6 +44,7 @@ void tables_enter(void)
 {
 	kernel_cr3 = kernel_to_physical((word)space->tops->kernels);
 	user_cr3 = kernel_to_physical((word)space->tops->programs);
+	tss.cr3 = kernel_cr3;
 	write_cr3(kernel_cr3);
 }
 

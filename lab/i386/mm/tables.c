@@ -7,6 +7,7 @@
  * added later. It is there in both forms from boot on, so that the switch `paging` needs no memory.
  */
 #include "cpu/cpu.h"
+#include "cpu/tss.h"
 #include "entry/entry.h"
 #include "entry/layout.h"
 #include "mm/mm.h"
@@ -236,6 +237,7 @@ void tables_init(const struct range *memory, unsigned count)
 	map_all(PAGING_WIDE, memory, count);
 	map_all(PAGING_CLASSIC, memory, count);
 	kernel_cr3 = kernel_to_physical((word)KERNEL_TOP);
+	tss.cr3 = kernel_cr3;
 	write_cr3(kernel_cr3);
 	tss_set_tables(kernel_cr3);
 }
@@ -474,6 +476,8 @@ static void change_form(void)
 	if (wanted == current_form())
 		return;
 	in_form(wanted);
+	tss.cr3 = kernel_to_physical((word)KERNEL_TOP);
+	tss_set_tables(tss.cr3);
 	paging_change(kernel_to_physical((word)KERNEL_TOP), read_cr4() ^ CR4_PAE);
 }
 

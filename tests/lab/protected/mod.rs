@@ -6,3 +6,5 @@ mod faults;
 mod mach;
 pub mod matrix;
 mod moments;
+mod random;
+mod segments;
