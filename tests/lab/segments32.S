@@ -63,6 +63,24 @@ CASE limit
 	jne	wrong
 	jmp	done
 
+/*
+ * A trap that is due behind syscall, with the number for a stack pointer. What sets TF has to come directly before, and pops it: from a segment
+ * whose base makes of the number an address of this program. syscall loads a flat one.
+ */
+CASE trap-on-stack
+	push	$RFLAGS_TF
+	mov	%esp, %edx
+	sub	%eax, %edx
+	mov	%edx, segment + 4
+	TAKE_ALL
+	mov	number, %edi
+	mov	%fs, %ecx
+	mov	$NR32_GETPPID, %eax
+	mov	%ecx, %ss
+	mov	%edi, %esp
+	popf
+	syscall
+
 	.data
 	.balign	4
 below:	.long	0

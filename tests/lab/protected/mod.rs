@@ -2,9 +2,11 @@
 
 mod boots;
 mod counts;
+mod driver;
 mod faults;
 mod mach;
 pub mod matrix;
 mod moments;
 mod random;
 mod segments;
+mod syscall;
