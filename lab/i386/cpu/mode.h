@@ -16,6 +16,8 @@
 #define MODE_HAS_SYSCALL32 0 /* there is no path for it yet: it changes no stack (APM vol. 3, SYSCALL) */
 #define MODE_HAS_FSGSBASE 0
 
+void limits_find(void); /* entry/gates.c */
+
 /* Both vendors' processors have it outside of long mode. */
 static inline int mode_has_sysenter(unsigned vendor)
 {

@@ -1,6 +1,7 @@
 /* The descriptor tables of protected mode. They lie in the CPU area, which programs' page tables map, too (mm/tables.c). */
 #include "cpu/cpu.h"
 #include "entry/entry.h"
+#include "entry/gates.h"
 #include "serial/serial.h"
 
 #define CPU_AREA __attribute__((section(".cpu_area"), aligned(16)))
@@ -68,12 +69,12 @@ static uint64_t system_descriptor(const void *base, unsigned limit, unsigned typ
 /* Whether programs may use VECTOR_SOFTWARE with int, too. */
 static int is_software_open;
 
-/* The two vectors that programs may always use with int; only the processor raises the others. */
+/* The vectors that programs may always use, by int, int3 and into; only the processor raises the others. */
 static unsigned privilege_of(unsigned vector)
 {
 	if (vector == VECTOR_SOFTWARE)
 		return is_software_open ? USER : 0;
-	return vector == VECTOR_BREAKPOINT || vector == VECTOR_INT80 ? USER : 0;
+	return vector == VECTOR_BREAKPOINT || vector == VECTOR_OVERFLOW || vector == VECTOR_INT80 ? USER : 0;
 }
 
 static word stub_of(unsigned vector)
@@ -214,6 +215,7 @@ void tables_load(void)
 	tss.rings[2].ss = SELECTOR_RING2_DATA;
 	tss.io_map = sizeof(tss); /* beyond the limit: no port is open */
 	prepare_double_fault();
+	gates_prepare(gdt);
 	for (unsigned vector = 0; vector < sizeof(idt) / sizeof(idt[0]); vector++)
 		gate_to_stub(vector);
 

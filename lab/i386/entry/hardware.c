@@ -3,6 +3,7 @@
  * calls at them.
  */
 #include "entry/entry.h"
+#include "entry/gates.h"
 #include "entry/rings.h"
 
 _Static_assert(offsetof(struct frame, bx) == FRAME_BX && offsetof(struct frame, cx) == FRAME_CX &&
@@ -40,7 +41,12 @@ static void point_for_program(void)
 {
 	point_exception(VECTOR_DIVIDE, path_div0_i386);
 	point_exception(VECTOR_BREAKPOINT, path_int3_i386);
+	point_exception(VECTOR_OVERFLOW, path_into_i386);
+	point_exception(VECTOR_BOUND, path_bound_i386);
 	point_exception(VECTOR_INVALID, path_ud_i386);
+	point_exception(VECTOR_ABSENT, path_np_fault_i386);
+	point_exception(VECTOR_STACK, path_ss_fault_i386);
+	point_exception(VECTOR_PROTECTION, path_limit_fault_i386);
 	gate_opens(exceptions_serve);
 }
 
@@ -50,6 +56,7 @@ void hardware_point(void)
 	gate_to_path(VECTOR_INT80, path_int80, configured[SWITCH_GATE] == GATE_TRAP);
 	gates_to_paths(0, path_call_gate_i386);
 	rings_point();
+	gates_point();
 	point_for_program();
 }
 
