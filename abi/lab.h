@@ -5,6 +5,7 @@
  * input. Its file "plan" is text, a line for each step, words separated by one space:
  *
  *	lab 4			the version, first
+ *	kernel NAME		which of the lab's kernels it is for, as entries.toml names them; another ends with a panic that says so
  *	seed NUMBER		address layout and random bytes come from it
  *	time SECONDS		CLOCK_REALTIME at boot
  *	tsc HERTZ		frequency of the TSC, where it is known from outside; otherwise the kernel finds out

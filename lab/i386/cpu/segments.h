@@ -1,7 +1,10 @@
-/* The segment registers of a program, while another runs. DS and ES are on its stack in the kernel. */
+/*
+ * The segment registers of a program, while another runs: descriptors of thread-local storage, and selectors. DS and ES are on its stack in
+ * the kernel, and bases come from descriptors alone. Inlined: what a switch of threads executes is counted (docs/mach.md).
+ */
 #pragma once
 
-#include "cpu/registers.h"
+#include "cpu/cpu.h"
 
 #include <stdint.h>
 
@@ -10,8 +13,26 @@ struct segments {
 	uint16_t fs, gs;
 };
 
-/* segments.c: those of a program that begins; of the current one, to and from memory. */
-void segments_begin(struct segments *segments);
-void segments_save(struct segments *segments);
-void segments_load(const struct segments *segments);
-uint64_t fs_base(void); /* of the current one */
+/* Of a program that begins. */
+static inline void segments_begin(struct segments *segments)
+{
+	segments->fs = segments->gs = 0;
+}
+
+static inline void segments_save(struct segments *segments)
+{
+	__asm__ volatile("mov %%fs, %0; mov %%gs, %1" : "=m"(segments->fs), "=m"(segments->gs));
+	for (unsigned i = 0; i < TLS_ENTRIES; i++)
+		segments->tls[i] = tables_tls(i);
+}
+
+/* Each selector was in use with these descriptors, so none of them faults (lab/cpu/segments.h). The LDT is the same for all. */
+static inline void segments_load(const struct segments *segments)
+{
+	for (unsigned i = 0; i < TLS_ENTRIES; i++)
+		tables_set_tls(i, segments->tls[i]);
+	__asm__ volatile("mov %0, %%fs; mov %1, %%gs" : : "m"(segments->fs), "m"(segments->gs) : "memory");
+}
+
+/* segments.c: of the current one. */
+uint64_t fs_base(void);

@@ -1,5 +1,6 @@
 /* The descriptor tables of protected mode. They lie in the CPU area, which programs' page tables map, too (mm/tables.c). */
 #include "cpu/cpu.h"
+#include "cpu/tss.h"
 #include "entry/entry.h"
 #include "entry/gates.h"
 #include "serial/serial.h"
@@ -153,15 +154,11 @@ uint64_t tables_tls(unsigned index)
 	return gdt[SELECTOR_TLS / 8 + index];
 }
 
-void tss_set_stack(word top)
+void tss_set_stacks(word top, word ring1_top)
 {
 	tss.rings[0].esp = top;
-}
-
-void tss_set_ring_stacks(unsigned thread)
-{
-	for (unsigned ring = 1; ring <= 2; ring++)
-		tss.rings[ring].esp = (word)(&ring_stacks[thread][ring - 1] + 1);
+	tss.rings[1].esp = ring1_top;
+	tss.rings[2].esp = ring1_top + RING_STACK_BYTES;
 }
 
 /* The task of a double fault. Its interrupted one is in the other TSS: the processor has stored it there. */

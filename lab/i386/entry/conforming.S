@@ -17,7 +17,7 @@
 	ljmp	*(%ebp)
 .endm
 
-	.section .trampoline, "ax"
+	.section .conforming, "ax"
 	.balign	4096, 0xcc
 	.globl	conforming_page
 conforming_page:

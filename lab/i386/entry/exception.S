@@ -7,6 +7,7 @@
  * any instruction, even in a path: the page tables may be the kernel's or the program's, and are restored at the end; DS and ES may
  * be the program's.
  */
+#include "entry/speculation.inc"
 #include "entry/steps.inc"
 
 /* Vectors with an error code: #DF, #TS, #NP, #SS, #GP, #PF, #AC, #CP (SDM vol. 3, 6.13). #DF goes to a task of its own (cpu/tables.c). */
@@ -51,9 +52,12 @@ landing_stubs:				# the same, for ibt=on
 
 /*
  * NMI and #MC, and every exception before there are paths. It is no path, because these may come while the paths are being rebuilt,
- * and is the same in every configuration. It comes at any instruction, on the stack that is in use: the entry stack from a program, else
- * the kernel's, which every path has from its first instruction on (sysenter's is that of IA32_SYSENTER_ESP). CR3 says which page tables
- * they are, as in the kernel for long mode, and is written only where it holds the program's.
+ * and is the same in every configuration. What it must not rely on, and what any_time_steps tells, is said in the kernel for long mode
+ * (lab/entry/exception.S). What is different:
+ *
+ * - The stack is the one in use, for there is no IST: from a program the entry stack, else the kernel's, which therefore every path has
+ *   from its first instruction on (sysenter's is that of IA32_SYSENTER_ESP), and at every instruction; below esp there is always room.
+ * - DS and ES may be the program's, or null. They come back as they were: no descriptor changes while a program has it loaded.
  */
 	.balign	16
 	.globl	exception_at_any_time, exception_iret
@@ -68,10 +72,22 @@ exception_at_any_time:
 	jz	1f
 	mov	kernel_cr3, %eax
 	mov	%eax, %cr3
+1:	testb	$ANY_TIME_IBRS, any_time_steps
+	jz	1f
+	IBRS_ENTER %KEPT
+1:	testb	$ANY_TIME_IBPB, any_time_steps
+	jz	1f
+	IBPB
+1:	testb	$ANY_TIME_UNTRAIN, any_time_steps
+	jz	1f
+	call	untrain_returns
 1:	push	%esp
 	call	exception
 	add	$4, %esp
-	test	$PROGRAM_TOP_BIT, %ebx
+	testb	$ANY_TIME_IBRS, any_time_steps
+	jz	1f
+	IBRS_EXIT %KEPT
+1:	test	$PROGRAM_TOP_BIT, %ebx
 	jz	1f
 	mov	user_cr3, %eax
 	mov	%eax, %cr3
@@ -79,6 +95,11 @@ exception_at_any_time:
 	pop	%es
 	pop	%ds
 	add	$8, %esp
+	TEST_RING	GATE_CS
+	jz	exception_iret
+	testb	$ANY_TIME_VERW, %ss:any_time_steps
+	jz	exception_iret
+	verw	%ss:verw_selector
 exception_iret:
 	iret
 

@@ -100,7 +100,8 @@ static uint64_t get(const void *table, unsigned index)
 
 /*
  * All changes of a single entry. Whoever takes something away flushes. One of 64 bits is written in two halves: that with the present
- * bit last where it comes, and first where it goes.
+ * bit last where it comes, and first where it goes. Where only the rights in that half change, it is present all the time: it may be
+ * that of the code or the stack here, or of what an NMI needs.
  */
 static void put(void *table, unsigned index, uint64_t value)
 {
@@ -109,8 +110,10 @@ static void put(void *table, unsigned index, uint64_t value)
 		return;
 	}
 	volatile uint32_t *const halves = (volatile uint32_t *)table + 2 * index;
-	halves[0] = 0;
-	halves[1] = (uint32_t)(value >> 32);
+	if (halves[1] != value >> 32) {
+		halves[0] = 0;
+		halves[1] = (uint32_t)(value >> 32);
+	}
 	halves[0] = (uint32_t)value;
 }
 

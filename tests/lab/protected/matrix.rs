@@ -32,7 +32,7 @@ const CONFIGURATIONS: [&str; 4] = [
     "paging=classic pti=on copy-frame=on",
 ];
 
-fn expected(emulator: Emulator, entry: &str, operation: &str) -> Answer {
+pub fn expected(emulator: Emulator, entry: &str, operation: &str) -> Answer {
     let row = CLOSED.iter().find(|(emulators, name, only, ..)| {
         emulators.contains(&emulator) && *name == entry && only.is_none_or(|only| only == operation)
     });
