@@ -254,6 +254,25 @@
 #define SELECTOR_GATE_RING1 0xb3
 #define SELECTOR_GATE_RING2 0xc3
 
+/* Of the kernel for protected mode: a data segment that is not present, and one whose limit is 0. */
+#define SELECTOR_ABSENT 0xe3
+#define SELECTOR_LIMIT	0xeb
+/* Its call gates that copy parameters, by their bits and how many. */
+#define SELECTOR_GATE_32_1 0xf3
+#define SELECTOR_GATE_32_8 0xfb
+#define SELECTOR_GATE_16_0 0x103
+#define SELECTOR_GATE_16_1 0x10b
+#define SELECTOR_GATE_16_8 0x113
+/* A call gate that a jump may use, to CONFORMING_JUMP; and the conforming code segment, with the offsets of what is in it (lab/i386/entry/conforming.S). */
+#define SELECTOR_GATE_JUMP   0x11b
+#define SELECTOR_CONFORMING  0x123
+#define CONFORMING_CALL	     0x00 /* answers cs in eax, and returns */
+#define CONFORMING_JUMP	     0x10 /* the same; back by the far pointer to which ebp points */
+#define CONFORMING_BACK	     0x20 /* back at once */
+#define CONFORMING_GATE_16_0 0x30 /* calls that gate, and back */
+#define CONFORMING_GATE_16_1 0x40
+#define CONFORMING_GATE_16_8 0x50
+
 /* The vector of the interrupt that probes may raise by int; nothing else has it. */
 #define VECTOR_SOFTWARE 0x40
 

@@ -22,9 +22,13 @@ static inline int is_from_program(const struct frame *frame)
 #define VECTOR_DEBUG	  1
 #define VECTOR_NMI	  2
 #define VECTOR_BREAKPOINT 3
+#define VECTOR_OVERFLOW	  4
+#define VECTOR_BOUND	  5
 #define VECTOR_INVALID	  6
 #define VECTOR_NO_FPU	  7 /* #NM */
 #define VECTOR_DOUBLE	  8
+#define VECTOR_ABSENT	  11 /* #NP */
+#define VECTOR_STACK	  12 /* #SS */
 #define VECTOR_PROTECTION 13
 #define VECTOR_PAGE_FAULT 14
 #define VECTOR_MACHINE	  18

@@ -135,6 +135,8 @@
 #define SELECTOR_RING1_DATA   0xb9
 #define SELECTOR_RING2_DATA   0xca
 #define SELECTOR_GATE_RING0   0xd1 /* from ring 1 to the kernel */
+/* Protected mode's: 0xe0 to 0x120 are in abi/lab.h; and the kernel's code for call gates of 16 bits. */
+#define SELECTOR_GATE_16_CODE 0x128
 #ifdef __x86_64__
 #define GDT_ENTRIES 28
 #else

@@ -25,6 +25,8 @@
 
 int limits_are_checked(void);
 
+void limits_find(void); /* entry/gates.c */
+
 /* Both vendors' processors have it outside of long mode. */
 static inline int mode_has_sysenter(unsigned vendor)
 {

@@ -5,6 +5,7 @@
 #include "entry/entry.h"
 #include "entry/v86.h"
 #include "lab.h"
+#include "entry/gates.h"
 #include "serial/serial.h"
 
 #define CPU_AREA __attribute__((section(".cpu_area"), aligned(16)))
@@ -77,12 +78,12 @@ static uint64_t system_descriptor(const void *base, unsigned limit, unsigned typ
 /* Whether programs may use VECTOR_SOFTWARE with int, too. */
 static int is_software_open;
 
-/* The three vectors that programs may always use with int; only the processor raises the others. */
+/* The vectors that programs may always use, by int, int3 and into; only the processor raises the others. */
 static unsigned privilege_of(unsigned vector)
 {
 	if (vector == VECTOR_SOFTWARE)
 		return is_software_open ? USER : 0;
-	return vector == VECTOR_BREAKPOINT || vector == VECTOR_INT80 || vector == VECTOR_V86 ? USER : 0;
+	return vector == VECTOR_BREAKPOINT || vector == VECTOR_OVERFLOW || vector == VECTOR_INT80 || vector == VECTOR_V86 ? USER : 0;
 }
 
 static word stub_of(unsigned vector)
@@ -256,6 +257,7 @@ void tables_load(void)
 	whole_tss.redirection[VECTOR_V86_REDIRECTED / 8] = (uint8_t)~(1u << VECTOR_V86_REDIRECTED % 8);
 	tss.ldt = SELECTOR_LDT; /* where a task has interrupted this one, it is loaded from here */
 	prepare_tasks();
+	gates_prepare(gdt);
 	for (unsigned vector = 0; vector < sizeof(idt) / sizeof(idt[0]); vector++)
 		gate_to_stub(vector);
 

@@ -34,6 +34,7 @@
 #define CALL_CS 4
 #define CALL_SP 8
 #define CALL_SS 12
+#define JUMP_TO_FLAT 7 /* bytes of the first step behind a call gate of 16 bits */
 #define STUB_CS 12 /* behind a stub of exception.S, which has pushed two words more */
 
 #define TSS_CR3 28 /* in struct tss (cpu/tss.h) */

@@ -6,6 +6,7 @@
 #include "cpu/limits.h"
 #include "cpu/tss.h"
 #include "entry/entry.h"
+#include "entry/gates.h"
 #include "entry/rings.h"
 
 _Static_assert(offsetof(struct frame, bx) == FRAME_BX && offsetof(struct frame, cx) == FRAME_CX &&
@@ -55,12 +56,34 @@ static void point_exception(unsigned vector, word path)
 		gate_to_stub(vector);
 }
 
+static int is_v86;
+
+/* In virtual-8086 mode it is what int raises; of other programs, a limit. */
+static void point_protection(void)
+{
+	if (is_v86)
+		gate_to_path(VECTOR_PROTECTION, path_v86, 0);
+	else
+		point_exception(VECTOR_PROTECTION, path_limit_fault_i386);
+}
+
+void hardware_point_v86(int on)
+{
+	is_v86 = on;
+	point_protection();
+}
+
 /* What depends on the program. */
 static void point_for_program(void)
 {
 	point_exception(VECTOR_DIVIDE, path_div0_i386);
 	point_exception(VECTOR_BREAKPOINT, path_int3_i386);
+	point_exception(VECTOR_OVERFLOW, path_into_i386);
+	point_exception(VECTOR_BOUND, path_bound_i386);
 	point_exception(VECTOR_INVALID, path_ud_i386);
+	point_exception(VECTOR_ABSENT, path_np_fault_i386);
+	point_exception(VECTOR_STACK, path_ss_fault_i386);
+	point_protection();
 	gate_opens(exceptions_serve);
 }
 
@@ -73,6 +96,7 @@ void hardware_point(void)
 	gate_to_path(VECTOR_INT80, path_int80, configured[SWITCH_GATE] == GATE_TRAP);
 	gates_to_paths(0, path_call_gate_i386);
 	rings_point();
+	gates_point();
 	point_for_program();
 }
 

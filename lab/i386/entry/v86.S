@@ -45,7 +45,7 @@ GATE_IN V86_GATE_WORDS
 SERVE_INSTRUCTION IDENTIFY
 GATE_IRET V86_GATE_WORDS
 SERVE_INSTRUCTION_RARE
-FOREIGN 13, V86_GATE_WORDS
+FOREIGN 13, 0, V86_GATE_WORDS
 END_PATH
 
 /* A selector whose descriptor has gone since becomes null. void v86_load(word fs, word gs) */

@@ -45,10 +45,7 @@ void v86_point(int how)
 	pointed = how;
 	if (cpu.has_sysenter)
 		wrmsr(MSR_SYSENTER_CS, how == V86_OFF ? SELECTOR_KERNEL_CODE : 0);
-	if (how == V86_OFF)
-		gate_to_stub(VECTOR_PROTECTION);
-	else
-		gate_to_path(VECTOR_PROTECTION, path_v86, 0);
+	hardware_point_v86(how != V86_OFF);
 	const word cr4 = read_cr4(), wanted = how == V86_REDIRECTED ? cr4 | CR4_VME : cr4 & ~(word)CR4_VME;
 	if (cr4 != wanted)
 		write_cr4(wanted);

@@ -9,6 +9,7 @@
 #include "cpu/cpu.h"
 #include "cpu/tss.h"
 #include "entry/entry.h"
+#include "entry/gates.h"
 #include "entry/layout.h"
 #include "mm/mm.h"
 
@@ -226,6 +227,9 @@ static void map_all(unsigned form, const struct range *memory, unsigned count)
 	must_map(KERNEL_TOP, SAFE_RETURN_PAGE, 0, kernel_to_physical((word)returns_page) | bits_of(MAP_EXECUTE));
 	map_kernel(PROGRAM_TOP, trampoline_start, trampoline_end, MAP_EXECUTE);
 	map_kernel(PROGRAM_TOP, cpu_area_start, cpu_area_end, MAP_WRITE);
+	/* The one page of the kernel that programs may execute. */
+	map_kernel(KERNEL_TOP, conforming_page, conforming_page + PAGE, MAP_EXECUTE | MAP_USER);
+	map_kernel(PROGRAM_TOP, conforming_page, conforming_page + PAGE, MAP_EXECUTE | MAP_USER);
 }
 
 void tables_init(const struct range *memory, unsigned count)

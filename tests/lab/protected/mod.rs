@@ -4,6 +4,7 @@ mod boots;
 mod counts;
 mod driver;
 mod faults;
+mod gates;
 mod mach;
 pub mod matrix;
 mod moments;
