@@ -20,6 +20,7 @@ static inline int is_from_program(const struct frame *frame)
 #define VECTOR_NMI	  2
 #define VECTOR_BREAKPOINT 3
 #define VECTOR_INVALID	  6
+#define VECTOR_NO_FPU	  7 /* #NM */
 #define VECTOR_DOUBLE	  8
 #define VECTOR_PROTECTION 13
 #define VECTOR_PAGE_FAULT 14
@@ -77,7 +78,8 @@ void tables_load(void);
 void tables_set_tls(unsigned index, uint64_t descriptor);
 uint64_t tables_tls(unsigned index); /* 0: free */
 void tss_set_stack(word top);	     /* where the processor goes from ring 3, unless a gate says otherwise */
-void tss_set_tables(word cr3);	     /* in protected mode: with which the task of a double fault runs */
+/* In protected mode: CR3 of the kernel's tasks, and of programs behind them. */
+void tss_set_tables(word kernel, word program);
 void tss_set_ring_stacks(
     unsigned thread); /* where it goes by gates to rings 1 and 2, by the thread's number */
 /* Points a vector at its stub, or at a path of its own. */
@@ -85,6 +87,8 @@ void gate_to_stub(unsigned vector);
 /* With ibt=on, stubs are those that begin with endbr64: points all gates that lead to a stub at it. */
 void gates_land(void);
 void gate_to_path(unsigned vector, word path, int is_trap_gate);
+/* In protected mode: a task gate, for programs. */
+void gate_to_task(unsigned vector, unsigned selector);
 /* Whether programs may raise VECTOR_SOFTWARE by int. */
 void gate_opens(int to_programs);
 /* Points the call gates and the LDT's at their paths. */
@@ -175,6 +179,13 @@ static inline word interrupts_off(void)
 static inline void interrupts_restore(word flags)
 {
 	__asm__ volatile("push %0; popf" : : "r"(flags) : "memory", "cc");
+}
+
+static inline word read_cr0(void)
+{
+	word value;
+	__asm__ volatile("mov %%cr0, %0" : "=r"(value));
+	return value;
 }
 
 static inline word read_cr2(void)

@@ -6,6 +6,7 @@
 #define RFLAGS_DF   0x400
 #define RFLAGS_IOPL 0x3000
 #define RFLAGS_NT   0x4000
+#define RFLAGS_VM   0x20000
 #define RFLAGS_AC   0x40000
 
 #define RFLAGS_PROGRAM 0x202 /* at a program's start: interrupts on */
@@ -119,6 +120,13 @@
 #else
 #define SELECTOR_USER_CODE    SELECTOR_USER_CODE_32
 #define SELECTOR_DOUBLE_FAULT 0x48
+/* TSSs of tasks that serve calls (cpu/tasks.c), among gates to them: SELECTOR_GATE_TASK* of abi/lab.h. */
+#define SELECTOR_TASK	     0x130
+#define SELECTOR_TASK_JMP    0x140
+#define SELECTOR_TASK_NESTED 0x150
+#define SELECTOR_TASK_16     0x160
+#define SELECTOR_CODE_16     0x168 /* of that task: its code and its stack, where they lie */
+#define SELECTOR_STACK_16    0x170
 #endif
 /*
  * Of rings 1 and 2. Their data, and gates of 8 bytes instead of 16, are protected mode's. 0xb0 and 0xc0: SELECTOR_GATE_RING* of abi/lab.h.

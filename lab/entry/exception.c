@@ -156,6 +156,18 @@ static void software_interrupt(void)
 		stray_came(VECTOR_SOFTWARE);
 }
 
+/*
+ * Each switch of tasks sets CR0.TS (SDM vol. 3, 7.3), so that the next use of the FPU's registers tells that they may be another task's. They
+ * are the current thread's whatever task has served it (user/thread.c). Nothing else sets this flag.
+ */
+static int was_task_switched(void)
+{
+	if (!(read_cr0() & CR0_TS))
+		return 0;
+	__asm__ volatile("clts");
+	return 1;
+}
+
 void exception(struct frame *frame)
 {
 	switch (frame->vector) {
@@ -176,6 +188,10 @@ void exception(struct frame *frame)
 		break;
 	case VECTOR_MACHINE:
 		machine_check(frame);
+	case VECTOR_NO_FPU:
+		if (was_task_switched())
+			return;
+		/* fall through */
 	default:
 		if (frame->vector >= VECTOR_INTERRUPTS) {
 			stray_came((unsigned)frame->vector);

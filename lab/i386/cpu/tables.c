@@ -1,30 +1,14 @@
 /* The descriptor tables of protected mode. They lie in the CPU area, which programs' page tables map, too (mm/tables.c). */
 #include "cpu/cpu.h"
+#include "cpu/double_fault.h"
+#include "cpu/tasks.h"
+#include "cpu/tss.h"
 #include "entry/entry.h"
-#include "serial/serial.h"
-
-#define CPU_AREA __attribute__((section(".cpu_area"), aligned(16)))
-
-/* SDM vol. 3, 8.2.1: the 32-bit task state segment. */
-struct tss {
-	uint32_t link;
-	struct {
-		uint32_t esp, ss;
-	} rings[3];
-	uint32_t cr3, eip, eflags, eax, ecx, edx, ebx, esp, ebp, esi, edi;
-	uint32_t es, cs, ss, ds, fs, gs, ldt;
-	uint16_t debug, io_map;
-};
-_Static_assert(sizeof(struct tss) == 104, "as the processor has it");
 
 #define TYPE_LDT	    0x2
-#define TYPE_TASK_GATE	    0x5
-#define TYPE_TSS	    0x9
 #define TYPE_CALL_GATE	    0xc
 #define TYPE_INTERRUPT_GATE 0xe
 #define TYPE_TRAP_GATE	    0xf
-#define PRESENT		    0x80
-#define USER		    0x60 /* DPL 3 */
 #define RING1		    0x20 /* DPL 1 */
 
 /* Descriptors: SDM vol. 3, 3.4.5. Present, of type code or data, accessed, flat. */
@@ -46,9 +30,7 @@ _Static_assert(SELECTOR_KERNEL_CODE + 24 == (SELECTOR_USER_DATA & ~3), "sysexit"
 uint64_t gdt[GDT_ENTRIES] CPU_AREA;
 static uint64_t idt[256] CPU_AREA;
 static uint64_t ldt[1] CPU_AREA;
-static struct tss tss CPU_AREA, double_fault_tss CPU_AREA;
-
-extern const uint8_t double_fault_stack_top[];
+struct tss tss CPU_AREA;
 
 /* SDM vol. 3, 6.11, 5.8.3: an interrupt, trap or call gate. */
 static uint64_t gate(word target, unsigned type, unsigned privilege)
@@ -57,7 +39,14 @@ static uint64_t gate(word target, unsigned type, unsigned privilege)
 	       (uint64_t)(PRESENT | privilege | type) << 40 | (uint64_t)(target >> 16) << 48;
 }
 
-static uint64_t system_descriptor(const void *base, unsigned limit, unsigned type)
+struct tss *tss_named(unsigned selector)
+{
+	const uint64_t descriptor = gdt[selector / 8];
+
+	return (struct tss *)((word)(descriptor >> 16 & 0xffffff) | (word)(descriptor >> 56) << 24);
+}
+
+uint64_t system_descriptor(const void *base, unsigned limit, unsigned type)
 {
 	const uint64_t address = (word)base;
 
@@ -68,12 +57,14 @@ static uint64_t system_descriptor(const void *base, unsigned limit, unsigned typ
 /* Whether programs may use VECTOR_SOFTWARE with int, too. */
 static int is_software_open;
 
-/* The two vectors that programs may always use with int; only the processor raises the others. */
+/* The vectors that programs may always use with int; only the processor raises the others. */
 static unsigned privilege_of(unsigned vector)
 {
 	if (vector == VECTOR_SOFTWARE)
 		return is_software_open ? USER : 0;
-	return vector == VECTOR_BREAKPOINT || vector == VECTOR_INT80 ? USER : 0;
+	const int is_open = vector == VECTOR_BREAKPOINT || vector == VECTOR_INT80 || vector == VECTOR_STACK_OVERFLOW;
+
+	return is_open ? USER : 0;
 }
 
 static word stub_of(unsigned vector)
@@ -83,6 +74,11 @@ static word stub_of(unsigned vector)
 	return (word)exception_stubs + vector * EXCEPTION_STUB_SIZE;
 }
 
+void gate_to_task(unsigned vector, unsigned selector)
+{
+	idt[vector] = task_gate(selector, USER);
+}
+
 /*
  * A double fault comes where an exception could not be delivered, above all because there is no stack any more: a task gate brings
  * one, whatever the kernel's is.
@@ -90,7 +86,7 @@ static word stub_of(unsigned vector)
 void gate_to_stub(unsigned vector)
 {
 	if (vector == VECTOR_DOUBLE)
-		idt[vector] = (uint64_t)SELECTOR_DOUBLE_FAULT << 16 | (uint64_t)(PRESENT | TYPE_TASK_GATE) << 40;
+		idt[vector] = task_gate(SELECTOR_DOUBLE_FAULT, 0);
 	else
 		idt[vector] = gate(stub_of(vector), TYPE_INTERRUPT_GATE, privilege_of(vector));
 }
@@ -163,32 +159,12 @@ void tss_set_ring_stacks(unsigned thread)
 		tss.rings[ring].esp = (word)(&ring_stacks[thread][ring - 1] + 1);
 }
 
-/* The task of a double fault. Its interrupted one is in the other TSS: the processor has stored it there. */
-static _Noreturn void double_fault(void)
+/* CR3 is loaded from a TSS and never stored there (SDM vol. 3, 7.3): what is to be loaded with the TSS of programs are their tables. */
+void tss_set_tables(word kernel, word program)
 {
-	log_line("panic: a double fault at %lx, stack %lx, CR2 %lx", (word)tss.eip, (word)tss.esp, read_cr2());
-	power_off();
-}
-
-static void prepare_double_fault(void)
-{
-	double_fault_tss = (struct tss){
-	    .cr3 = kernel_cr3, /* tables_configure keeps it up to date */
-	    .eip = (word)double_fault,
-	    .eflags = 2,
-	    .esp = (word)double_fault_stack_top,
-	    .cs = SELECTOR_KERNEL_CODE,
-	    .ss = SELECTOR_KERNEL_DATA,
-	    .ds = SELECTOR_KERNEL_DATA,
-	    .es = SELECTOR_KERNEL_DATA,
-	    .io_map = sizeof(struct tss),
-	};
-	gdt[SELECTOR_DOUBLE_FAULT / 8] = system_descriptor(&double_fault_tss, sizeof(struct tss) - 1, TYPE_TSS);
-}
-
-void tss_set_tables(word cr3)
-{
-	double_fault_tss.cr3 = cr3;
+	double_fault_tss.cr3 = kernel;
+	tasks_set_tables(kernel);
+	tss.cr3 = program;
 }
 
 void tables_load(void)
@@ -212,8 +188,9 @@ void tables_load(void)
 	tss.rings[0].ss = SELECTOR_KERNEL_DATA;
 	tss.rings[1].ss = SELECTOR_RING1_DATA;
 	tss.rings[2].ss = SELECTOR_RING2_DATA;
+	tss.ldt = SELECTOR_LDT;	  /* which a task that goes back to programs loads */
 	tss.io_map = sizeof(tss); /* beyond the limit: no port is open */
-	prepare_double_fault();
+	double_fault_prepare();
 	for (unsigned vector = 0; vector < sizeof(idt) / sizeof(idt[0]); vector++)
 		gate_to_stub(vector);
 

@@ -54,6 +54,9 @@ landing_stubs:				# the same, for ibt=on
  * and is the same in every configuration. It comes at any instruction, on the stack that is in use: the entry stack from a program, else
  * the kernel's, which every path has from its first instruction on (sysenter's is that of IA32_SYSENTER_ESP). CR3 says which page tables
  * they are, as in the kernel for long mode, and is written only where it holds the program's.
+ *
+ * A task with a TSS of 16 bits has another stack segment (task-16.S), where C code could not run: from there to the same place by the flat
+ * segment, and back.
  */
 	.balign	16
 	.globl	exception_at_any_time, exception_iret
@@ -61,7 +64,10 @@ exception_at_any_time:
 	push	%ds
 	push	%es
 	SAVE_ALL
-	LOAD_SEGMENTS
+	mov	%ss, %esi
+	cmp	$SELECTOR_STACK_16, %si
+	je	3f
+2:	LOAD_SEGMENTS
 	cld
 	mov	%cr3, %ebx
 	test	$PROGRAM_TOP_BIT, %ebx
@@ -75,12 +81,25 @@ exception_at_any_time:
 	jz	1f
 	mov	user_cr3, %eax
 	mov	%eax, %cr3
-1:	RESTORE_ALL
+1:	cmp	$SELECTOR_STACK_16, %si
+	je	4f
+5:	RESTORE_ALL
 	pop	%es
 	pop	%ds
 	add	$8, %esp
 exception_iret:
 	iret
+3:	movzwl	%sp, %eax
+	add	$task_16_stack, %eax
+	mov	$SELECTOR_KERNEL_DATA, %ecx
+	mov	%ecx, %ss
+	mov	%eax, %esp
+	jmp	2b
+4:	mov	%esp, %eax
+	sub	$task_16_stack, %eax
+	mov	%esi, %ss
+	mov	%eax, %esp
+	jmp	5b
 
 PATH exception, BY_EXCEPTION
 HOOK IN_EARLY

@@ -2,6 +2,7 @@
  * Where the hardware finds the paths: the only place that points registers, gates and the exceptions that serve as system
  * calls at them.
  */
+#include "cpu/tasks.h"
 #include "entry/entry.h"
 #include "entry/rings.h"
 
@@ -48,8 +49,10 @@ void hardware_point(void)
 {
 	point_fast_calls();
 	gate_to_path(VECTOR_INT80, path_int80, configured[SWITCH_GATE] == GATE_TRAP);
+	gate_to_path(VECTOR_STACK_OVERFLOW, path_double_fault, 0);
 	gates_to_paths(0, path_call_gate_i386);
 	rings_point();
+	tasks_point();
 	point_for_program();
 }
 
@@ -61,6 +64,7 @@ void hardware_point_to_stacks(word kernel, word entry)
 	if (cpu.has_sysenter)
 		wrmsr(MSR_SYSENTER_ESP, configured[SWITCH_PTI] == PTI_OFF ? kernel : entry);
 	tss_set_stack(entry);
+	tasks_set_stack(kernel);
 }
 
 void hardware_point_for(int bits, int serve)

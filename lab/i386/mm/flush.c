@@ -44,6 +44,7 @@ void tables_enter(void)
 	kernel_cr3 = kernel_to_physical((word)space->tops->kernels);
 	user_cr3 = kernel_to_physical((word)space->tops->programs);
 	write_cr3(kernel_cr3);
+	tss_set_tables(kernel_cr3, configured[SWITCH_PTI] == PTI_ON ? user_cr3 : kernel_cr3);
 }
 
 void pcids_forget(void)

@@ -234,7 +234,7 @@ void tables_init(const struct range *memory, unsigned count)
 	map_all(PAGING_CLASSIC, memory, count);
 	kernel_cr3 = kernel_to_physical((word)KERNEL_TOP);
 	write_cr3(kernel_cr3);
-	tss_set_tables(kernel_cr3);
+	tss_set_tables(kernel_cr3, kernel_cr3);
 }
 
 void tables_new_space(struct address_space *made)
@@ -494,7 +494,6 @@ void tables_configure(void)
 		write_cr4(wanted);
 	flush_configure();
 	tables_enter();
-	tss_set_tables(kernel_to_physical((word)kernel_space.tops->kernels));
 }
 
 static void count_pages(const void *table, unsigned level, word base, uint64_t *pages, uint64_t *foreign)
