@@ -102,7 +102,8 @@ void gates_land(void)
 {
 	for (unsigned vector = 0; vector < sizeof(idt) / sizeof(idt[0]); vector++) {
 		const word target = (word)(idt[vector] & 0xffff) | (word)(idt[vector] >> 48) << 16;
-		if (vector != VECTOR_DOUBLE && !is_in_path(target))
+		const int is_task_gate = (idt[vector] >> TYPE_SHIFT & TYPE) == TYPE_TASK_GATE;
+		if (!is_task_gate && !is_in_path(target))
 			idt[vector] = (idt[vector] & ~0xffffull) | (uint16_t)stub_of(vector);
 	}
 }

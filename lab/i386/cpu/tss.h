@@ -38,6 +38,7 @@ struct tss_16 {
 #define TYPE_BUSY      0x2 /* in the type of a TSS */
 #define PRESENT	       0x80
 #define USER	       0x60 /* DPL 3 */
+#define TYPE	       0x1f /* of these bits, the type */
 #define TYPE_SHIFT     40   /* in a descriptor */
 
 extern uint64_t gdt[];

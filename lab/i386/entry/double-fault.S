@@ -12,6 +12,8 @@
 #define PROBE_LENGTH 4 /* of the instruction that faults */
 #define PAGE_BYTES   4096
 
+#define TASK_EXECUTES 23 /* all of double_fault_task but what ends the kernel */
+
 	.section .cpu_variables, "aw"
 	.balign	4
 survives_at:				# where the stack is to be again; 0: a double fault ends the kernel
@@ -23,6 +25,8 @@ STEP "note where the stack is"
 	mov	%esp, survives_at
 /* Page by page, as compilers do it for what is larger than a page: no guard page is left out. */
 STEP "use more of the stack than there is"
+	EXECUTES 3*4+3+TASK_EXECUTES	# the entry stack, which has four pages; the kernel's has five
+	EXECUTES_MORE 4, SWITCH_PTI, IS(PTI_ON)|IS(PTI_TRAMPOLINE)
 1:	sub	$PAGE_BYTES, %esp
 	orl	$0, (%esp)		# #PF below the last page, and #DF: behind it with the stack as it was
 	cmp	%esp, survives_at

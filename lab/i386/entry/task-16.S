@@ -42,6 +42,7 @@ STEP "to the kernel's stack"
 	mov	kernel_stack, %esp
 TASK_SERVES
 STEP "to the stack and the code of 16 bits"
+	EXECUTES 2+6			# and of the code that is in no path
 	lss	task_16_stack_pointer, %esp
 	ljmp	$SELECTOR_CODE_16, $(task_16_leaves - task_16_code)
 TASK_RARE
