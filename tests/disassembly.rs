@@ -64,6 +64,8 @@ fn is_entry(entry: &Entry, instruction: &Instruction) -> bool {
             instruction.code() == Code::Jmp_m1632
                 && far_selector(entry.probe, instruction.memory_displacement64()) == 0x23
         }
+        "ring1-i386" => instruction.is_call_far() && instruction.far_branch_selector() == 0xb3,
+        "ring2-i386" => instruction.is_call_far() && instruction.far_branch_selector() == 0xc3,
         "far-call-i386" => instruction.is_call_far() && instruction.far_branch_selector() == 0x33,
         "far-jump-i386" => instruction.is_jmp_far() && instruction.far_branch_selector() == 0x33,
         "task-gate-int" => is_int(0x41),

@@ -77,11 +77,8 @@ void firmware_redo(void);
 void tables_load(void);
 void tables_set_tls(unsigned index, uint64_t descriptor);
 uint64_t tables_tls(unsigned index); /* 0: free */
-void tss_set_stack(word top);	     /* where the processor goes from ring 3, unless a gate says otherwise */
 /* In protected mode: CR3 of the kernel's tasks, and of programs behind them. */
 void tss_set_tables(word kernel, word program);
-void tss_set_ring_stacks(
-    unsigned thread); /* where it goes by gates to rings 1 and 2, by the thread's number */
 /* Points a vector at its stub, or at a path of its own. */
 void gate_to_stub(unsigned vector);
 /* With ibt=on, stubs are those that begin with endbr64: points all gates that lead to a stub at it. */

@@ -56,8 +56,8 @@ void hardware_point(void);
  * bitness. If not, they are ordinary exceptions.
  */
 void hardware_point_for(int bits, int serve);
-/* The tops of a thread's stacks: for fast calls, and for gates and exceptions. */
-void hardware_point_to_stacks(word kernel, word entry);
+/* The tops of a thread's stacks: for fast calls, for gates and exceptions, and for gates to ring 1 (behind which is that of ring 2). */
+void hardware_point_to_stacks(word kernel, word entry, word ring1);
 
 /* returns.c: rewrites all returns of the kernel as the switch `returns` says. */
 void returns_configure(void);

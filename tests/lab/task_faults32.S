@@ -106,14 +106,14 @@ WAYS right
 WAYS gate-privilege,	GATES_ARE NEW_TASK, 0x8500
 WAYS gate-not-present,	GATES_ARE NEW_TASK, 0x6500
 WAYS gate-both,		GATES_ARE NEW_TASK, 0x0500
-WAYS gate-local,	GATES_ARE NEW_TASK+4
+WAYS gate-local,	GATES_ARE 0x164
 WAYS gate-null,		GATES_ARE 0
 WAYS gate-beyond,	GATES_ARE 0x200
 WAYS gate-no-tss,	GATES_ARE KERNEL_CODE
 WAYS gate-current,	GATES_ARE TASK_OF_PROGRAMS
-WAYS busy,		NEW_TASK_IS TSS_LIMIT, TYPE_TSS|BUSY
+WAYS busy,		NEW_TASK_IS TSS_LIMIT, 0x8b00
 WAYS not-present,	NEW_TASK_IS TSS_LIMIT, 0x0900
-WAYS limit,		NEW_TASK_IS TSS_LIMIT-1
+WAYS limit,		NEW_TASK_IS 0x66
 WAYS limit-16,		NEW_TASK_IS 0x2a, 0x8100
 CASE_WITH tss-call				# not by a gate: its own privilege counts
 	lcall	$NEW_TASK + 3, $0
@@ -122,7 +122,7 @@ CASE_WITH tss-jump
 	ljmp	$NEW_TASK + 3, $0
 	jmp	went
 CASE_WITH tss-open
-	NEW_TASK_IS TSS_LIMIT, TYPE_TSS|0x6000
+	NEW_TASK_IS TSS_LIMIT, 0xe900
 	lcall	$NEW_TASK + 3, $0
 	jmp	went
 CASE_WITH tss-absent				# its page is not there
@@ -141,11 +141,11 @@ CASE_WITH link-\name, \prepare
 	iret
 .endm
 RETURNS null,		0
-RETURNS local,		NEW_TASK+4
+RETURNS local,		0x164
 RETURNS beyond,		0x200
 RETURNS no-tss,		KERNEL_CODE
 RETURNS available,	NEW_TASK
-RETURNS not-present,	NEW_TASK, NEW_TASK_IS TSS_LIMIT, 0x0900|BUSY
+RETURNS not-present,	NEW_TASK, NEW_TASK_IS TSS_LIMIT, 0x0b00
 
 /* Puts the link right that those before have left. */
 CASE_WITH right-link
@@ -168,7 +168,7 @@ CASE_WITH new-\name
 	POKE_WORD $IDT+8*\vector+4, before+4
 	jmp	tell
 .endm
-NEW ldt-local,		10, LDTR, ODD+4, 0x8200
+NEW ldt-local,		10, LDTR, 0x17c, 0x8200
 NEW ldt-beyond,		10, LDTR, 0x200
 NEW ldt-no-ldt,		10, LDTR, KERNEL_DATA
 NEW ldt-not-present,	10, LDTR, ODD, 0x0200

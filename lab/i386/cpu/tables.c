@@ -149,15 +149,11 @@ uint64_t tables_tls(unsigned index)
 	return gdt[SELECTOR_TLS / 8 + index];
 }
 
-void tss_set_stack(word top)
+void tss_set_stacks(word top, word ring1_top)
 {
 	tss.rings[0].esp = top;
-}
-
-void tss_set_ring_stacks(unsigned thread)
-{
-	for (unsigned ring = 1; ring <= 2; ring++)
-		tss.rings[ring].esp = (word)(&ring_stacks[thread][ring - 1] + 1);
+	tss.rings[1].esp = ring1_top;
+	tss.rings[2].esp = ring1_top + RING_STACK_BYTES;
 }
 
 /* CR3 is loaded from a TSS and never stored there (SDM vol. 3, 7.3): what is to be loaded with the TSS of programs are their tables. */

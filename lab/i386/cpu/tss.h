@@ -44,6 +44,9 @@ struct tss_16 {
 extern uint64_t gdt[];
 extern struct tss tss; /* TR's, while programs run, and the kernel for them but in its tasks */
 
+/* tables.c: where the processor goes from ring 3, unless a gate says otherwise, and by gates to rings 1 and 2 (lab/cpu/tss.h). */
+void tss_set_stacks(word top, word ring1_top);
+
 /* A TSS or an LDT; or with another type anything that has a base, a limit in bytes, and DPL 0. */
 uint64_t system_descriptor(const void *base, unsigned limit, unsigned type);
 

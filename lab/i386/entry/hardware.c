@@ -3,6 +3,7 @@
  * calls at them.
  */
 #include "cpu/tasks.h"
+#include "cpu/tss.h"
 #include "entry/entry.h"
 #include "entry/rings.h"
 
@@ -56,15 +57,15 @@ void hardware_point(void)
 	point_for_program();
 }
 
-void hardware_point_to_stacks(word kernel, word entry)
+void hardware_point_to_stacks(word kernel, word entry, word ring1)
 {
+	tss_set_stacks(entry, ring1);
+	tasks_set_stack(kernel);
 	kernel_stack = kernel;
 	entry_stack = entry;
 	/* A stack that programs' page tables map, as Linux has it; the path switches to the other. */
 	if (cpu.has_sysenter)
 		wrmsr(MSR_SYSENTER_ESP, configured[SWITCH_PTI] == PTI_OFF ? kernel : entry);
-	tss_set_stack(entry);
-	tasks_set_stack(kernel);
 }
 
 void hardware_point_for(int bits, int serve)

@@ -96,7 +96,7 @@ fn flags_and_stack_pointers_of_programs_that_call_tasks() {
 #[test]
 fn threads_change_in_tasks() {
     let program = freestanding_with(32, &["together32.S"], &["-DPROTECTED"]);
-    let ways: Vec<&str> = TASKS.into_iter().chain(["int80", "call_gate", "lcall7"]).collect();
+    let ways: Vec<&str> = TASKS.into_iter().chain(["int80", "call_gate"]).collect();
     for emulator in SMALL {
         let mut script = Script::protected();
         for switches in CONFIGURATIONS {
