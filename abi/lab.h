@@ -272,6 +272,16 @@
 #define CONFORMING_GATE_16_0 0x30 /* calls that gate, and back */
 #define CONFORMING_GATE_16_1 0x40
 #define CONFORMING_GATE_16_8 0x50
+/*
+ * Of the kernel for protected mode: task gates in the GDT, the vectors of two in the IDT, and the vector of a path that runs off its
+ * stack.
+ */
+#define SELECTOR_GATE_TASK	  0x13b
+#define SELECTOR_GATE_TASK_JMP	  0x14b
+#define SELECTOR_GATE_TASK_NESTED 0x15b
+#define VECTOR_TASK		  0x41
+#define VECTOR_TASK_16		  0x42
+#define VECTOR_STACK_OVERFLOW	  0x43
 
 /* The vector of the interrupt that probes may raise by int; nothing else has it. */
 #define VECTOR_SOFTWARE 0x40

@@ -84,7 +84,8 @@ void firmware_redo(void);
 void tables_load(void);
 void tables_set_tls(unsigned index, uint64_t descriptor);
 uint64_t tables_tls(unsigned index); /* 0: free */
-void tss_set_tables(word cr3);	     /* in protected mode: with which tasks of exceptions run (cpu/events.c) */
+/* In protected mode: CR3 of the kernel's tasks, and of programs behind them. */
+void tss_set_tables(word kernel, word program);
 /* Points a vector at its stub, or at a path of its own. */
 void gate_to_stub(unsigned vector);
 /* With ibt=on, stubs are those that begin with endbr64: points all gates that lead to a stub at it. */
@@ -180,6 +181,13 @@ static inline word interrupts_off(void)
 static inline void interrupts_restore(word flags)
 {
 	__asm__ volatile("push %0; popf" : : "r"(flags) : "memory", "cc");
+}
+
+static inline word read_cr0(void)
+{
+	word value;
+	__asm__ volatile("mov %%cr0, %0" : "=r"(value));
+	return value;
 }
 
 static inline word read_cr2(void)

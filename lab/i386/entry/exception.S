@@ -62,6 +62,8 @@ landing_stubs:				# the same, for ibt=on
  * - DS and ES may be the program's, or null. They come back as they were: no descriptor changes while a program has it loaded.
  *
  * Where they find the stack by its other name (steps/espfix.S), they go to its own, and back: a return to ring 0 pops no ss.
+ * A task with a TSS of 16 bits has another stack segment, too (task-16.S), where C code could not run: from there to the same place by the flat
+ * segment, and back.
  */
 	.balign	16
 	.globl	exception_at_any_time, exception_iret
@@ -70,14 +72,16 @@ exception_at_any_time:
 	push	%es
 	SAVE_ALL
 	mov	%ss, %esi
+	cmp	$SELECTOR_TASK_STACK, %si
+	je	7f
 	ESPFIX_BASE
 	cmp	$SELECTOR_ESPFIX, %si
-	jne	1f
+	jne	6f
 	add	%esp, %eax
 	push	$SELECTOR_KERNEL_DATA
 	push	%eax
 	lss	(%esp), %esp
-1:	LOAD_SEGMENTS
+6:	LOAD_SEGMENTS
 	cld
 	mov	%cr3, %ebx
 	test	$PROGRAM_TOP_BIT, %ebx
@@ -103,15 +107,17 @@ exception_at_any_time:
 	jz	1f
 	mov	user_cr3, %eax
 	mov	%eax, %cr3
-1:	cmp	$SELECTOR_ESPFIX, %si
-	jne	1f
+1:	cmp	$SELECTOR_TASK_STACK, %si
+	je	8f
+	cmp	$SELECTOR_ESPFIX, %si
+	jne	9f
 	ESPFIX_BASE
 	neg	%eax
 	add	%esp, %eax
 	push	$SELECTOR_ESPFIX
 	push	%eax
 	lss	(%esp), %esp
-1:	RESTORE_ALL
+9:	RESTORE_ALL
 	pop	%es
 	pop	%ds
 	add	$8, %esp
@@ -122,6 +128,17 @@ exception_at_any_time:
 	verw	%ss:verw_selector
 exception_iret:
 	iret
+7:	movzwl	%sp, %eax
+	add	$task_16_stack, %eax
+	mov	$SELECTOR_KERNEL_DATA, %ecx
+	mov	%ecx, %ss
+	mov	%eax, %esp
+	jmp	6b
+8:	mov	%esp, %eax
+	sub	$task_16_stack, %eax
+	mov	%esi, %ss
+	mov	%eax, %esp
+	jmp	9b
 
 PATH exception, BY_EXCEPTION
 HOOK IN_EARLY

@@ -37,7 +37,24 @@
 #define JUMP_TO_FLAT 7 /* bytes of the first step behind a call gate of 16 bits */
 #define STUB_CS 12 /* behind a stub of exception.S, which has pushed two words more */
 
-#define TSS_CR3 28 /* in struct tss (cpu/tss.h) */
+/* struct tss */
+#define TSS_CR3	  0x1c
+#define TSS_IP	  0x20
+#define TSS_FLAGS 0x24
+#define TSS_AX	  0x28
+#define TSS_CX	  0x2c
+#define TSS_DX	  0x30
+#define TSS_BX	  0x34
+#define TSS_SP	  0x38
+#define TSS_BP	  0x3c
+#define TSS_SI	  0x40
+#define TSS_DI	  0x44
+#define TSS_ES	  0x48
+#define TSS_CS	  0x4c
+#define TSS_SS	  0x50
+#define TSS_DS	  0x54
+#define TSS_FS	  0x58
+#define TSS_GS	  0x5c
 
 /* In struct thread. */
 #define THREAD_STACK	 0

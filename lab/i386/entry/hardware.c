@@ -4,6 +4,7 @@
  */
 #include "cpu/events.h"
 #include "cpu/limits.h"
+#include "cpu/tasks.h"
 #include "cpu/tss.h"
 #include "entry/entry.h"
 #include "entry/gates.h"
@@ -94,15 +95,18 @@ void hardware_point(void)
 	point_fast_calls();
 	point_syscall();
 	gate_to_path(VECTOR_INT80, path_int80, configured[SWITCH_GATE] == GATE_TRAP);
+	gate_to_path(VECTOR_STACK_OVERFLOW, path_double_fault, 0);
 	gates_to_paths(0, path_call_gate_i386);
 	rings_point();
 	gates_point();
+	tasks_point();
 	point_for_program();
 }
 
 void hardware_point_to_stacks(word kernel, word entry, word ring1)
 {
 	tss_set_stacks(entry, ring1);
+	tasks_set_stack(kernel);
 	kernel_stack = kernel;
 	entry_stack = entry;
 	/* A stack that programs' page tables map, as Linux has it; the path switches to the other. */

@@ -11,3 +11,4 @@ mod moments;
 mod random;
 mod segments;
 mod syscall;
+mod tasks;
