@@ -234,12 +234,12 @@ fn in_lab(
     seed: Option<u64>,
     interrupt: &Interrupt,
 ) -> Result<Option<Document>, Error> {
-    let (entry, operation, set) = publication.wants(Kernel::Lab, Table::get());
+    let (entry, operation, set) = publication.wants(publication.lab_kernel, Table::get());
     if entry.is_empty() {
         note(&format!("the lab has nothing that stands for {}", publication.name));
         return Ok(None);
     }
-    let whose = measure::select::whose(Table::get(), Kernel::Lab, &operation);
+    let whose = measure::select::whose(Table::get(), publication.lab_kernel, &operation);
     let accel = measure::lab::Accel::Auto;
     let options = Options {
         entry,

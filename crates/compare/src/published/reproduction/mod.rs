@@ -88,7 +88,7 @@ impl Reproduction {
             figures::of_column(publication, (place, column), &ways, parts, table)
         });
         let in_guests = |kernel, run| InGuests::of(publication, kernel, run, table);
-        let lab = parts.lab.map(|run| in_guests(Kernel::Lab, run));
+        let lab = parts.lab.map(|run| in_guests(publication.lab_kernel, run));
         Reproduction {
             schema: Reproduction::SCHEMA,
             name: publication.name.clone(),
