@@ -1,5 +1,6 @@
 /* Reads the plan, a line at a time, and does what it says (abi/lab.h). */
 #include "cpu/counters.h"
+#include "cpu/mode.h"
 #include "entry/entry.h"
 #include "entry/rings.h"
 #include "entry/steps/steps.h"
@@ -292,6 +293,17 @@ static int do_limit(struct line *line)
 	return 1;
 }
 
+static int is_for_this_kernel(struct line *line)
+{
+	struct text name;
+
+	if (!line_next_word(line, &name))
+		return 0;
+	if (!word_is(name, MODE_KERNEL))
+		panic("the plan is for another of the lab's kernels; this is " MODE_KERNEL);
+	return 1;
+}
+
 /* The lines that come before all others. */
 static int do_header(struct line *line, struct text verb)
 {
@@ -299,6 +311,8 @@ static int do_header(struct line *line, struct text verb)
 
 	if (word_is(verb, "lab"))
 		return line_next_number(line, &version) && version == LAB_VERSION;
+	if (word_is(verb, "kernel"))
+		return is_for_this_kernel(line);
 	if (word_is(verb, "seed"))
 		return line_next_number(line, &plan.header.seed);
 	if (word_is(verb, "time"))

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::LazyLock;
 use std::time::Duration;
-use table::{Differs, Entry, Operation, Table};
+use table::{Differs, Entry, Kernel, Operation, Table};
 
 /// Longer than any boot here takes on a machine that does other things, too.
 const TIME: Duration = Duration::from_secs(120);
@@ -66,6 +66,19 @@ impl Emulator {
             // Where it is executed, what leads back is not.
             Emulator::TcgAmd => entry.name.contains("sysenter"),
             Emulator::BochsAmd => entry.name.contains("sysenter") && !differs,
+        }
+    }
+
+    /// The same of a kernel: in protected mode, QEMU has the privileges of rings 1 and 2, and both vendors' processors have `sysenter`; but it checks no
+    /// limits of segments, and redirects no interrupts.
+    pub fn lacks_on(self, kernel: Kernel, entry: &Entry) -> bool {
+        let is_tcg = matches!(self, Emulator::TcgIntel | Emulator::TcgAmd);
+        match (kernel, entry.name.as_str()) {
+            // AMD's is open with events-by=task alone.
+            (Kernel::LabI386, "syscall-i386") => true,
+            (Kernel::LabI386, "limit-fault" | "v86-int-redirected") => is_tcg,
+            (Kernel::LabI386, _) => false,
+            _ => self.lacks(entry),
         }
     }
 
@@ -157,7 +170,12 @@ impl Script {
 
     /// The same for the kernel of protected mode.
     pub fn protected() -> Script {
-        Script { mode: Mode::Protected, ..Script::new() }
+        Script::in_mode(Mode::Protected)
+    }
+
+    /// The same for the kernel of this mode.
+    pub fn in_mode(mode: Mode) -> Script {
+        Script { mode, ..Script::new() }
     }
 
     /// Changes each probe: in the place of these bytes, which it has once, are those.

@@ -2,6 +2,7 @@
 #include "cpu/events.h"
 #include "cpu/tss.h"
 #include "entry/entry.h"
+#include "mm/mm.h"
 #include "serial/serial.h"
 
 #define RFLAGS_VM      0x20000
@@ -13,7 +14,6 @@
 void debug_task(void), nmi_task(void), machine_check_task(void);
 void debug_event(void), nmi_event(void), machine_check_event(void);
 extern const uint8_t debug_stack_top[], nmi_stack_top[], machine_check_stack_top[];
-extern uint64_t gdt[GDT_ENTRIES];
 
 static const struct event {
 	unsigned vector;
@@ -37,14 +37,28 @@ void events_init(void)
 	}
 }
 
+static int are_tasks;
+
+int events_are_tasks(void)
+{
+	return are_tasks;
+}
+
+/* The TSS of programs must hold the kernel's page tables as long as a gate leads to a task. */
 void events_configure(void)
 {
+	const int wanted = configured[SWITCH_EVENTS_BY] == EVENTS_BY_TASK;
+
+	are_tasks = 1;
+	tables_note();
 	for (unsigned i = 0; i < EVENTS; i++) {
-		if (configured[SWITCH_EVENTS_BY] == EVENTS_BY_TASK)
-			gate_to_task(events[i].vector, SELECTOR_EVENT + 8 * i);
+		if (wanted)
+			gate_to_task(events[i].vector, SELECTOR_EVENT + 8 * i, 0);
 		else
 			gate_to_stub(events[i].vector);
 	}
+	are_tasks = wanted;
+	tables_note();
 }
 
 void events_set_tables(unsigned long cr3)
@@ -64,9 +78,11 @@ static int is_loadable(uint32_t selector)
 	return (upper & PRESENT_MEMORY) == PRESENT_MEMORY && (!(upper & CODE) || upper & READABLE);
 }
 
-/* In virtual-8086 mode they are no selectors. */
+/* Of a program: those of a task that serves calls are the kernel's own. In virtual-8086 mode they are no selectors. */
 static void drop_selectors(struct tss *task)
 {
+	if (task != &tss)
+		return;
 	uint32_t *const all[] = {&task->ds, &task->es, &task->fs, &task->gs};
 
 	for (unsigned i = 0; i < sizeof(all) / sizeof(all[0]) && !(task->eflags & RFLAGS_VM); i++)
@@ -77,7 +93,7 @@ static void drop_selectors(struct tss *task)
 /* Who goes on when the current task ends. */
 static struct tss *interrupted(unsigned event)
 {
-	return tables_task(tasks[event].link & 0xffff);
+	return tss_named(tasks[event].link & 0xffff);
 }
 
 static int is_program(const struct tss *task)

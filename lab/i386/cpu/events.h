@@ -20,5 +20,7 @@
 void events_init(void);
 /* Points the gates as the switch says. */
 void events_configure(void);
+/* Whether they lead to the tasks. */
+int events_are_tasks(void);
 /* In which address space they run. */
 void events_set_tables(unsigned long cr3);

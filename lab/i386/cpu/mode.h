@@ -4,11 +4,17 @@
 #include "cpu/registers.h"
 #include "lab.h"
 
+#define MODE_KERNEL "lab-i386" /* its name in entries.toml, plans and documents */
+
+#define MODE_FILE_TAKES "UEFI and the lab's 64-bit kernel" /* this one does not come back to UEFI (boot/efi.c) */
+
 /* What the registers hold as long as the kernel runs. CR4.PAE is a switch's (mm/tables.c); large pages are the kernel's. */
 #define MODE_EFER 0
 #define MODE_CR4  CR4_PSE
 
 #define MODE_FEATURE FEATURE_PROTECTED
+
+#define MODE_HAS_64_BITS 0 /* programs of 64 bits */
 
 #define MODE_CALL_GATE path_call_gate_i386 /* where a call from ring 1 goes on */
 
@@ -18,6 +24,8 @@
 #define MODE_HAS_LIMITS limits_are_checked() /* cpu/limits.c */
 
 int limits_are_checked(void);
+
+void limits_find(void); /* entry/gates.c */
 
 /* Both vendors' processors have it outside of long mode. */
 static inline int mode_has_sysenter(unsigned vendor)

@@ -44,6 +44,11 @@
 ring_stacks:				# of each thread one for ring 1, then one for ring 2: nothing overflows a frame
 	.skip	MOST_THREADS * 2 * RING_STACK_BYTES
 
+	.balign	16
+	.globl	task_16_stack
+task_16_stack:
+	.skip	TASK_16_STACK_BYTES
+
 	.section .cpu_variables, "aw"
 	.globl	kernel_cr3, user_cr3, kernel_stack, program_rsp, gate_frame, landing_pad, entry_stack
 	.globl	observed_flags, any_time_steps

@@ -3,7 +3,6 @@
  * of CR3 forgets all but global translations. The switch flush-by says how.
  */
 #include "cpu/cpu.h"
-#include "cpu/tss.h"
 #include "entry/entry.h"
 #include "mm/mm.h"
 
@@ -40,11 +39,17 @@ void tables_flush_kernel(void)
 		write_cr3(kernel_cr3);
 }
 
+/* Before CR3 is written: a task that then interrupts the kernel comes back to the new tables (cpu/events.h). */
+void tables_note(void)
+{
+	tss_set_tables(kernel_cr3, configured[SWITCH_PTI] == PTI_ON ? user_cr3 : kernel_cr3);
+}
+
 void tables_enter(void)
 {
 	kernel_cr3 = kernel_to_physical((word)space->tops->kernels);
 	user_cr3 = kernel_to_physical((word)space->tops->programs);
-	tss.cr3 = kernel_cr3;
+	tables_note();
 	write_cr3(kernel_cr3);
 }
 
