@@ -4,6 +4,7 @@
 #include "cpu/cpu.h"
 #include "entry/entry.h"
 #include "entry/rings.h"
+#include "entry/v86.h"
 #include "lab.h"
 #include "mm/mm.h"
 #include "plan/plan.h"
@@ -38,7 +39,6 @@ static void report_boot(const struct boot *boot, const struct tsc *tsc, unsigned
 		ring_say(payload);
 		table_begin(payload);
 	}
-	fpu_save_all();
 	record(RECORD_LAB_BOOT, payload, sizeof(payload));
 	strays_report();
 }
@@ -80,6 +80,8 @@ _Noreturn void kernel_main(uint32_t loader, uint32_t information)
 	const unsigned gateway = gateway_choose();
 	report_boot(&boot, &tsc, gateway);
 	rings_find();
+	v86_find();
+	fpu_save_all();
 	plan_run();
 	record(RECORD_LAB_DONE, 0, 0);
 	if (console_is_open())

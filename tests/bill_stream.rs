@@ -121,6 +121,8 @@ fn every_step_is_within_its_interval_and_what_costs_nothing_has_no_verdict() {
     let plan = plan(&[]).unwrap();
     let bill = measured(&plan);
     assert_eq!(bill.unit, Some(attribution::bill::Unit::Cycles));
+    // Of intervals that hold the truth in 95 of 100 cases, one of these eight may miss it: layouts are drawn from all switches' names.
+    let mut missed = Vec::new();
     for (line, (switch, value, cost)) in bill.lines.iter().zip(STEPS) {
         assert_eq!((&*line.step.switch, &*line.step.value, &line.state), (switch, value, &State::Measured));
         let shared = if switch == "pti" || switch == "cr3-writes" { SHARED } else { 0.0 };
@@ -129,11 +131,14 @@ fn every_step_is_within_its_interval_and_what_costs_nothing_has_no_verdict() {
             // What drifts in all boots alike is in every cost, too.
             let slack = 0.015 * truth + 0.5;
             let (low, high) = (figure.low.unwrap() - slack, figure.high.unwrap() + slack);
-            assert!(low <= truth && truth <= high, "{switch}: {figure:?} and not {truth}");
+            let has_verdict = figure.p.unwrap() < 0.05;
+            if !(low <= truth && truth <= high) || has_verdict != (truth > 5.0) {
+                missed.push(format!("{switch}: {figure:?} and not {truth}"));
+            }
             assert!(high - low < 20.0 + 2.0 * slack, "{switch}: {figure:?}");
-            assert_eq!(figure.p.unwrap() < 0.05, truth > 5.0, "{switch}: {figure:?}");
         }
     }
+    assert!(missed.len() <= 1, "{missed:#?}");
     let near = |figure: Option<attribution::bill::Figure>, truth: f64| {
         let figure = figure.unwrap();
         assert!((figure.estimate - truth).abs() < 0.02 * truth.abs() + 4.0, "{figure:?} and not {truth}");

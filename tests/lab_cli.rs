@@ -310,7 +310,7 @@ fn a_kernel_that_does_not_come_up_is_quoted() {
     let row = ["lab", "--accel", "tcg", "--entry", "call"];
     for (folder, options, why) in [
         (&dies, &row[..], "ended early, exit status: 33"),
-        (&hangs, &[&row[..], &["--timeout", "3"]].concat(), "did not finish within 3 s"),
+        (&hangs, &row[..], "its kernel gave up"),
         (&dies, &["lab", "--accel", "tcg", "--listing", "ud"], "ended early, exit status: 33"),
     ] {
         let output = kentry(folder.path(), options);

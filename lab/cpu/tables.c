@@ -1,18 +1,9 @@
 /* The descriptor tables. They lie in the CPU area, which programs' page tables map, too (mm/tables.c). */
 #include "cpu/cpu.h"
+#include "cpu/tss.h"
 #include "entry/entry.h"
 
 #define CPU_AREA __attribute__((section(".cpu_area"), aligned(16)))
-
-/* SDM vol. 3, 8.7: the 64-bit task state segment. */
-struct tss {
-	uint32_t reserved0;
-	uint64_t rsp[3];
-	uint64_t reserved1;
-	uint64_t ist[7];
-	uint64_t reserved2;
-	uint16_t reserved3, io_map;
-} __attribute__((packed));
 
 /* SDM vol. 3, 6.14.1. */
 struct gate {
@@ -62,7 +53,7 @@ _Static_assert(SELECTOR_KERNEL_CODE + 40 == (SELECTOR_USER_DATA_64 & ~3), "sysex
 uint64_t gdt[GDT_ENTRIES] CPU_AREA;
 static struct gate idt[256] CPU_AREA;
 static struct gate ldt[1] CPU_AREA;
-static struct tss tss CPU_AREA;
+struct tss tss CPU_AREA;
 
 #define IST_STACK 4096
 /*
@@ -193,17 +184,6 @@ void tables_set_tls(unsigned index, uint64_t descriptor)
 uint64_t tables_tls(unsigned index)
 {
 	return gdt[SELECTOR_TLS / 8 + index];
-}
-
-void tss_set_stack(word top)
-{
-	tss.rsp[0] = top;
-}
-
-void tss_set_ring_stacks(unsigned thread)
-{
-	for (unsigned ring = 1; ring <= 2; ring++)
-		tss.rsp[ring] = (word)(&ring_stacks[thread][ring - 1] + 1);
 }
 
 void tables_load(void)

@@ -2,6 +2,7 @@
  * Where the hardware finds the paths: the only place that points registers, gates and the exceptions that serve as system
  * calls at them.
  */
+#include "cpu/tss.h"
 #include "entry/entry.h"
 #include "entry/rings.h"
 
@@ -62,14 +63,14 @@ void hardware_point(void)
 	point_for_program();
 }
 
-void hardware_point_to_stacks(word kernel, word entry)
+void hardware_point_to_stacks(word kernel, word entry, word ring1)
 {
+	tss_set_stacks(entry, ring1);
 	kernel_stack = kernel;
 	entry_stack = entry;
 	/* A stack that programs' page tables map, as Linux has it; the path switches to the other. */
 	if (cpu.has_sysenter)
 		wrmsr(MSR_SYSENTER_ESP, configured[SWITCH_PTI] == PTI_OFF ? kernel : entry);
-	tss_set_stack(entry);
 }
 
 void hardware_point_for(int bits, int serve)

@@ -49,7 +49,7 @@ static void be_like_others(struct thread *thread, const struct task *task)
 	calls_reset_thread(thread, like->settings.name);
 	if (!other)
 		return;
-	thread->landing_pad = other == current ? landing_pad : other->landing_pad;
+	thread->landing_pad = other->landing_pad;
 	thread->id = other->id;
 }
 

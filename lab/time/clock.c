@@ -76,9 +76,13 @@ void clock_init(uint64_t seconds, uint64_t hertz)
 static uint64_t nanoseconds_of(uint64_t ticks)
 {
 	const uint64_t multiplier = time_memory.page.clocks[CLOCK_RAW].multiplier;
+#ifdef __SIZEOF_INT128__
+	return (uint64_t)((unsigned __int128)ticks * multiplier >> SHIFT);
+#else
 	const uint64_t low = (uint32_t)ticks * multiplier, high = (ticks >> 32) * multiplier;
 
 	return (high << (32 - SHIFT)) + (low >> SHIFT);
+#endif
 }
 
 void clock_set_resolution(uint64_t ticks)

@@ -67,7 +67,8 @@ struct thread *thread_new(const struct frame *start, int bits, int serves, word 
 	__builtin_memset(thread, 0, offsetof(struct thread, registers));
 	thread->stack = switch_prepare(kernel_stack_top, &thread->start);
 	thread->kernel_stack = kernel_stack_top;
-	thread->entry_stack = top_of_stack(&entry_stacks[index] + 1, 2 * index + 1);
+	thread->entry_stack = top_of_stack(&entry_stacks[index] + 1, 2 * index + 1) - ENTRY_STACK_PADDING;
+	thread->ring1_stack = (word)(&ring_stacks[index][0] + 1);
 	thread->space = space;
 	thread->landing_pad = landing_pad;
 	segments_begin(&thread->segments);
@@ -112,7 +113,6 @@ static void save(struct thread *thread)
 {
 	thread->program_rsp = program_rsp;
 	thread->gate_frame = gate_frame;
-	thread->landing_pad = landing_pad;
 	timers_save(&thread->timers);
 	segments_save(&thread->segments);
 	thread->shadow_stack = thread->shadow_stack ? shadow_stack_pointer() : 0;
@@ -124,8 +124,7 @@ static void load(const struct thread *thread)
 	program_rsp = thread->program_rsp;
 	gate_frame = thread->gate_frame;
 	landing_pad = thread->landing_pad;
-	hardware_point_to_stacks(thread->kernel_stack, thread->entry_stack);
-	tss_set_ring_stacks(thread_number(thread));
+	hardware_point_to_stacks(thread->kernel_stack, thread->entry_stack, thread->ring1_stack);
 	hardware_point_for(thread->bits, thread->serves);
 	segments_load(&thread->segments);
 	shadow_stack_enter(thread->shadow_stack);

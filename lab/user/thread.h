@@ -15,11 +15,12 @@
 #include <stdint.h>
 
 struct thread {
-	word stack;			    /* its pointer in the kernel; THREAD_STACK of entry/layout.h */
-	uint32_t call_work, work;	    /* WORK_* of entry/layout.h: looked at with the switch `work` */
-	word kernel_stack, entry_stack; /* their tops */
+	word stack;		  /* its pointer in the kernel; THREAD_STACK of entry/layout.h */
+	uint32_t call_work, work; /* WORK_* of entry/layout.h: looked at with the switch `work` */
+	word kernel_stack, entry_stack, ring1_stack; /* their tops */
 	struct address_space *space;
-	word program_rsp, gate_frame, landing_pad; /* as the paths know them (entry/stacks.S) */
+	word program_rsp, gate_frame; /* as the paths know them (entry/stacks.S) */
+	word landing_pad;	      /* likewise; it stays as it is */
 	struct segments segments;
 	uint64_t shadow_stack; /* its pointer, while another runs; 0: it has none */
 	uint64_t shadow_top;

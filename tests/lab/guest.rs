@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::LazyLock;
 use std::time::Duration;
-use table::{Differs, Entry, Operation, Table};
+use table::{Differs, Entry, Kernel, Operation, Table};
 
 /// Longer than any boot here takes on a machine that does other things, too.
 const TIME: Duration = Duration::from_secs(120);
@@ -66,6 +66,17 @@ impl Emulator {
             // Where it is executed, what leads back is not.
             Emulator::TcgAmd => entry.name.contains("sysenter"),
             Emulator::BochsAmd => entry.name.contains("sysenter") && !differs,
+        }
+    }
+
+    /// The same of a kernel: in protected mode, QEMU has the privileges of rings 1 and 2, and both vendors' processors have `sysenter`; but it checks no
+    /// limits of segments.
+    pub fn lacks_on(self, kernel: Kernel, entry: &Entry) -> bool {
+        match kernel {
+            Kernel::LabI386 => {
+                entry.name == "limit-fault" && matches!(self, Emulator::TcgIntel | Emulator::TcgAmd)
+            }
+            _ => self.lacks(entry),
         }
     }
 

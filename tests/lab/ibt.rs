@@ -120,6 +120,7 @@ const WHILE_NONE_RUNS: &[&str] = &[
     "ring_test",
     "table_run",
     "tables_are_blind",
+    "verdict_of",
 ];
 
 #[test]

@@ -120,6 +120,12 @@ impl Kernel {
         file
     }
 
+    /// Where a function is in the kernel's file, and its code.
+    pub fn function(&self, name: &str) -> (usize, &[u8]) {
+        let symbol = self.file.symbols().find(|symbol| symbol.name() == Ok(name)).unwrap();
+        (self.place(symbol.address()), &self.bytes(symbol.address())[..symbol.size() as usize])
+    }
+
     /// The kernel's file with a function that begins so.
     pub fn beginning_with(&self, function: &str, code: &[u8]) -> Vec<u8> {
         let (mut file, at) = (self.whole.to_vec(), self.place(self.symbol(function)));

@@ -61,7 +61,8 @@ const USER: u64 = 4;
 /// The page was there.
 const PRESENT: u64 = 1;
 
-fn check_end(ran: &Ran, expected: Expected) -> Result<(), String> {
+/// What is wrong with how a case has ended.
+pub fn is_as(ran: &Ran, expected: Expected) -> Result<(), String> {
     let vector = |fault: [u64; 4]| fault[2] >> 32;
     let page_fault = |fault: [u64; 4], address| vector(fault) == 14 && fault[3] == address;
     let holds = match (ran.end, expected) {
@@ -153,7 +154,7 @@ impl Trial {
         let Some(Session { ran, .. }) = self.script.boot(self.emulator) else { return };
         assert_eq!(ran.len(), self.expected.len());
         let result = |(ran, expected): (&Ran, &Option<Expected>)| match expected {
-            Some(expected) => check_end(ran, *expected).err(),
+            Some(expected) => is_as(ran, *expected).err(),
             None if ran.answer() == Answer::Ok => None,
             None => Some(format!("afterwards: {}: {:x?}", ran.label, ran.answer())),
         };

@@ -113,7 +113,7 @@ impl<'a> Listing<'a> {
             personality: operation.personality.as_deref(),
         });
         let has_entries = |group: &&str| entries.iter().any(|entry| entry.group == *group);
-        let is_lab = kernel == Kernel::Lab;
+        let is_lab = kernel.is_lab();
         Self {
             kernel,
             groups: names(table).into_iter().filter(has_entries).collect(),
@@ -136,7 +136,7 @@ impl<'a> ListedEntry<'a> {
             abi: abi(entry),
             title: &entry.title,
             operations: operations.collect(),
-            serves_mach: kernel == Kernel::Lab && !entry.mach_operations.is_empty(),
+            serves_mach: kernel.is_lab() && !entry.mach_operations.is_empty(),
         }
     }
 }

@@ -135,7 +135,7 @@ impl Table {
             let bad = |mistake| BadSet::new(text, mistake);
             let settings = self.set(kernel, text)?;
             let whole = self.configured(kernel, &settings);
-            if kernel == Kernel::Lab {
+            if kernel.is_lab() {
                 self.check_requirements(&whole).map_err(bad)?;
             }
             if let Some(other) = seen.iter().zip(texts).find(|(other, _)| **other == whole) {
@@ -149,7 +149,7 @@ impl Table {
 
     /// The values that a kernel then has, as far as they are known before it boots: the lab's are, with the defaults of those left out.
     fn configured(&self, kernel: Kernel, settings: &Settings) -> BTreeMap<String, String> {
-        let of_lab = self.switches.iter().filter(|_| kernel == Kernel::Lab);
+        let of_lab = self.switches.iter().filter(|_| kernel.is_lab());
         let defaults = of_lab.map(|switch| (switch.name.clone(), switch.default.clone()));
         let set = settings.iter().map(|set| (set.name.clone(), set.value.clone()));
         defaults.chain(set).collect()

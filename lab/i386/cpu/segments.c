@@ -1,27 +1,7 @@
-/* Segment registers: descriptors of thread-local storage, and selectors. Bases come from descriptors alone. */
+/* Bases of segments, which come from descriptors alone. */
 #include "cpu/segments.h"
 #include "cpu/cpu.h"
 #include "entry/steps/steps.h"
-
-void segments_begin(struct segments *segments)
-{
-	segments->fs = segments->gs = 0;
-}
-
-void segments_save(struct segments *segments)
-{
-	__asm__ volatile("mov %%fs, %0; mov %%gs, %1" : "=m"(segments->fs), "=m"(segments->gs));
-	for (unsigned i = 0; i < TLS_ENTRIES; i++)
-		segments->tls[i] = tables_tls(i);
-}
-
-/* Each selector was in use with these descriptors, so none of them faults (lab/cpu/segments.c). The LDT is the same for all. */
-void segments_load(const struct segments *segments)
-{
-	for (unsigned i = 0; i < TLS_ENTRIES; i++)
-		tables_set_tls(i, segments->tls[i]);
-	__asm__ volatile("mov %0, %%fs; mov %1, %%gs" : : "m"(segments->fs), "m"(segments->gs) : "memory");
-}
 
 /* The base that a selector of thread-local storage has; of all others it is 0. */
 static uint32_t base_of(uint32_t selector)

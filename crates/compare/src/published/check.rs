@@ -196,7 +196,7 @@ fn of_ratio(ratio: &Ratio, publication: &Publication) -> Result<(), String> {
 fn serves(table: &Table, kernel: Kernel, entry: &str, operation: &str) -> Result<(), String> {
     let known = table.entry(entry).ok_or_else(|| format!("there is no entry {entry}"))?;
     if !known.all_on(kernel).any(|name| name == operation) {
-        let place = if kernel == Kernel::Lab { "in the lab" } else { "on Linux" };
+        let place = if kernel.is_lab() { "in the lab" } else { "on Linux" };
         return Err(format!("{entry} does not serve {operation} {place}"));
     }
     Ok(())

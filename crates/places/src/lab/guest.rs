@@ -87,7 +87,7 @@ impl Guest {
 
     fn trouble(&self, trouble: OfProgram) -> Trouble {
         let has_stopped = self.stops && matches!(trouble, OfProgram::Timeout(_));
-        if has_stopped { OfProgram::Stopped("its kernel has".into()).into() } else { trouble.into() }
+        if has_stopped { OfProgram::Stopped("its kernel gave up".into()).into() } else { trouble.into() }
     }
 }
 

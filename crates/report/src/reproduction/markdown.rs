@@ -3,7 +3,6 @@
 use super::table::{are_shares, change_words, changes, elsewhere, figures};
 use super::{head, missing, remarks};
 use crate::escape::escaped;
-use ::table::Kernel;
 use compare::published::{Figure, Reproduction};
 
 pub(crate) fn render(reproduction: &Reproduction) -> Vec<u8> {
@@ -19,7 +18,7 @@ pub(crate) fn render(reproduction: &Reproduction) -> Vec<u8> {
         out.push_str(&figures(reproduction, &of_column, 0, true).markdown());
     }
     for (kernel, words, table) in elsewhere(reproduction) {
-        let name = if kernel == Kernel::Lab { "lab" } else { "guests" };
+        let name = if kernel.is_lab() { "lab" } else { "guests" };
         out.push_str(&format!("\n## {name}\n\n{}\n\n{}", escaped(&words), table.markdown()));
     }
     if !reproduction.ratios.is_empty() {

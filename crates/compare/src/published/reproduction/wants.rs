@@ -72,7 +72,7 @@ impl Publication {
         let rows = self.rows.iter().flat_map(|row| row.get_ref().set.keys());
         let named = self.columns.iter().flat_map(|column| column.get_ref().set.keys()).chain(rows);
         let default = |name: &String| Some((name.clone(), table.switch(name)?.default.clone()));
-        let defaults = named.filter(|_| kernel == Kernel::Lab).filter_map(default);
+        let defaults = named.filter(|_| kernel.is_lab()).filter_map(default);
         defaults.chain(self.set(kernel, row, column)).collect()
     }
 
