@@ -102,7 +102,7 @@ fn of_publication(publication: &Publication) -> Result<(), String> {
 
 /// The lab is asked once, for the calls of one personality.
 fn of_one_personality(publication: &Publication, table: &Table) -> Result<(), String> {
-    let asked = publication.rows.iter().filter_map(|row| row.get_ref().in_lab(table));
+    let asked = publication.rows.iter().filter_map(|row| row.get_ref().in_lab(Kernel::Lab, table));
     let whose: Vec<bool> =
         asked.map(|(_, operation)| table.operation(operation).is_some_and(Operation::is_machs)).collect();
     match whose.iter().any(|machs| Some(machs) != whose.first()) {

@@ -18,7 +18,7 @@ use environment::Environment;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
-use table::{Loops, Table};
+use table::{Kernel, Loops, Table};
 use toml::Spanned;
 
 /// The text of `published.toml` as it was when this crate was built.
@@ -249,11 +249,11 @@ impl Row {
         Some((self.guest.as_deref()?, self.operation.as_deref()?))
     }
 
-    /// Entry and operation in the lab, if it has them.
-    pub fn in_lab<'a>(&'a self, table: &Table) -> Option<(&'a str, &'a str)> {
+    /// Entry and operation in a kernel of the lab, if it has them.
+    pub fn in_lab<'a>(&'a self, kernel: Kernel, table: &Table) -> Option<(&'a str, &'a str)> {
         let (entry, operation) = (self.lab.as_deref().or(self.entry.as_deref())?, self.operation.as_deref()?);
         let known = table.entry(entry)?;
-        known.all_on(table::Kernel::Lab).any(|name| name == operation).then_some((entry, operation))
+        known.all_on(kernel).any(|name| name == operation).then_some((entry, operation))
     }
 }
 
@@ -361,7 +361,8 @@ impl Publication {
 
     /// Whether only the lab can measure it.
     pub fn is_for_lab(&self, table: &Table) -> bool {
-        self.on_linux().is_empty() && self.rows.iter().any(|row| row.get_ref().in_lab(table).is_some())
+        self.on_linux().is_empty()
+            && self.rows.iter().any(|row| row.get_ref().in_lab(Kernel::Lab, table).is_some())
     }
 }
 
@@ -484,7 +485,7 @@ mod tests {
                 let what = format!("{} {}", publication.name, row.name);
                 assert_eq!(row.published.len(), publication.columns.len(), "{what}");
                 assert_eq!(row.on_linux().is_some(), row.absent.is_none(), "{what}");
-                for (entry, operation) in row.on_linux().into_iter().chain(row.in_lab(table)) {
+                for (entry, operation) in row.on_linux().into_iter().chain(row.in_lab(Kernel::Lab, table)) {
                     assert!(table.entry(entry).is_some() && table.operation(operation).is_some(), "{what}");
                 }
                 figures += row.published.iter().filter(|figure| figure.0.is_some()).count();
