@@ -1,5 +1,6 @@
 /* Checks that an answer is right, and that every register that the ABI preserves came back unchanged. An entry that
  * fails a check is not timed. */
+#include "lab.h"
 #include "probe.h"
 
 #include <linux/time.h>
@@ -395,6 +396,10 @@ static void check_instruction(const struct request *request)
 	case ENTRY_FAR_CALL_I386:
 	case ENTRY_FAR_JUMP_I386:
 		check_segment(low, USER_CODE_64);
+		break;
+	case ENTRY_CONFORMING:
+	case ENTRY_JMP_GATE:
+		check_segment(low, SELECTOR_CONFORMING);
 		break;
 	}
 	check_registers(request);

@@ -68,11 +68,29 @@ fn is_entry(entry: &Entry, instruction: &Instruction) -> bool {
         "ring2-i386" => instruction.is_call_far() && instruction.far_branch_selector() == 0xc3,
         "far-call-i386" => instruction.is_call_far() && instruction.far_branch_selector() == 0x33,
         "far-jump-i386" => instruction.is_jmp_far() && instruction.far_branch_selector() == 0x33,
+        "task-gate-int" => is_int(0x41),
+        "task-16" => is_int(0x42),
+        "double-fault-task" => is_int(0x43),
+        "task-gate-call" => instruction.is_call_far() && instruction.far_branch_selector() == 0x13b,
+        "task-jmp" => instruction.is_jmp_far() && instruction.far_branch_selector() == 0x14b,
+        "task-nested" => instruction.is_call_far() && instruction.far_branch_selector() == 0x15b,
         "ring1-x86_64" | "ring2-x86_64" => {
             let selector = if entry.name.starts_with("ring1") { 0xb3 } else { 0xc3 };
             instruction.code() == Code::Call_m1632
                 && far_selector(entry.probe, instruction.memory_displacement64()) == selector
         }
+        "call-gate-32-1" => instruction.is_call_far() && instruction.far_branch_selector() == 0xf3,
+        "call-gate-32-8" => instruction.is_call_far() && instruction.far_branch_selector() == 0xfb,
+        "call-gate-16-0" => is_jump_to_conforming(instruction, 0x30),
+        "call-gate-16-1" => is_jump_to_conforming(instruction, 0x40),
+        "call-gate-16-8" => is_jump_to_conforming(instruction, 0x50),
+        "conforming" => instruction.is_call_far() && instruction.far_branch_selector() == 0x123,
+        "jmp-gate" => instruction.is_jmp_far() && instruction.far_branch_selector() == 0x11b,
+        "into" => instruction.mnemonic() == Mnemonic::Into,
+        "bound" => instruction.mnemonic() == Mnemonic::Bound,
+        "np-fault" => instruction.op0_register() == Register::FS,
+        "ss-fault" => instruction.op0_register() == Register::SS,
+        "limit-fault" => instruction.mnemonic() == Mnemonic::Lodsb,
         "ud" | "ud-i386" => instruction.mnemonic() == Mnemonic::Ud2,
         // lock nop is no instruction: that is the point.
         "lock-nop" | "lock-nop-i386" => instruction.is_invalid(),
@@ -89,6 +107,12 @@ fn is_entry(entry: &Entry, instruction: &Instruction) -> bool {
     }
 }
 
+/// To code of the lab's that calls a gate of 16 bits from there.
+fn is_jump_to_conforming(instruction: &Instruction, offset: u32) -> bool {
+    instruction.is_jmp_far()
+        && (instruction.far_branch_selector(), instruction.far_branch32()) == (0x123, offset)
+}
+
 /// The selector of a far pointer that a probe keeps in its memory: behind an offset of four bytes.
 fn far_selector(probe: Probe, address: u64) -> u16 {
     let file = object::File::parse(places::probes::image(probe)).unwrap();
@@ -96,10 +120,13 @@ fn far_selector(probe: Probe, address: u64) -> u16 {
     u16::from_le_bytes(found.next().unwrap().try_into().unwrap())
 }
 
-/// In 32-bit code, what the vDSO's landing pad does in the kernel's stead, and the jump that its return lands on.
+/// In 32-bit code, what the vDSO's landing pad does in the kernel's stead, and the jump that its return lands on. A far return through a call
+/// gate releases what the program has pushed for it; a call gate of 16 bits is called where a far jump leads, which comes back at once in the control.
 fn landing_pad(entry: &Entry) -> &'static [Mnemonic] {
     match entry.name.as_str() {
         "sysenter-i386" | "syscall-i386" => &[Mnemonic::Pop, Mnemonic::Pop, Mnemonic::Pop, Mnemonic::Ret],
+        "call-gate-32-1" | "call-gate-32-8" => &[Mnemonic::Lea],
+        "call-gate-16-0" | "call-gate-16-1" | "call-gate-16-8" => &[Mnemonic::Jmp],
         _ => &[],
     }
 }
@@ -461,14 +488,17 @@ fn check_twins(entry: &Entry, control: &[Instruction], with_entry: &[Instruction
     assert_eq!(rest.map(shape).collect::<Vec<_>>(), control, "{}: otherwise the same code", entry.name);
 }
 
-/// An instruction as text, but for where a branch goes, or where sysenter or a far jump is told to come back to: control and entry
+/// An instruction as text, but for where a branch goes, or where sysenter or a far jump is told to come back to, in a register or in memory: control and entry
 /// do not lie at the same address.
 fn shape(instruction: &Instruction) -> String {
     let is_address = instruction.mnemonic() == Mnemonic::Lea && instruction.memory_base() == Register::None;
     let branches = instruction.is_jmp_short_or_near()
         || instruction.is_call_near()
         || instruction.is_jcc_short_or_near();
-    if branches || is_address || instruction.is_ip_rel_memory_operand() {
+    let is_way_back = instruction.code() == Code::Mov_rm32_imm32;
+    if is_way_back {
+        format!("{:?} to {:x}", instruction.mnemonic(), instruction.memory_displacement64())
+    } else if branches || is_address || instruction.is_ip_rel_memory_operand() {
         format!("{:?} {:?}", instruction.mnemonic(), instruction.op0_register())
     } else {
         format!("{:?} {instruction}", instruction.mnemonic())

@@ -31,7 +31,7 @@ entry_names() {
 # The names of the rows that the lab alone has.
 lab_only_names() {
 	awk -F'"' '/^\[\[/ { entry = /^\[\[entry\]\]/ } entry && /^name[ \t]*=/ { name = $2 }
-		entry && /^kernels[ \t]*=[ \t]*\["lab"\]/ { print name }' entries.toml
+		entry && /^kernels[ \t]*=[ \t]*\["lab(-i386)?"\]/ { print name }' entries.toml
 }
 
 is_lab_only() {

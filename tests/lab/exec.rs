@@ -295,4 +295,4 @@ fn examples_say_hello(mut script: Script) {
 }
 
 /// Files of lab/entry that serve exceptions.
-const SERVING: [&str; 3] = ["ud", "int3", "div0"];
+const SERVING: [&str; 8] = ["ud", "int3", "div0", "into", "bound", "np-fault", "ss-fault", "limit-fault"];

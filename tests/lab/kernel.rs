@@ -95,8 +95,11 @@ impl Kernel {
     /// The numbers between `<name>_start` and `<name>_end`.
     pub fn quads(&self, name: &str) -> Vec<u64> {
         let (start, end) = (self.symbol(&format!("{name}_start")), self.symbol(&format!("{name}_end")));
-        let quad = |at| u64::from_le_bytes(*self.bytes(at).first_chunk().unwrap());
-        (start..end).step_by(8).map(quad).collect()
+        let number = |at| match self.mode() {
+            Mode::Long => u64::from_le_bytes(*self.bytes(at).first_chunk().unwrap()),
+            Mode::Protected => u32::from_le_bytes(*self.bytes(at).first_chunk().unwrap()).into(),
+        };
+        (start..end).step_by(self.bits() as usize / 8).map(number).collect()
     }
 
     /// What a variable holds.
@@ -115,6 +118,12 @@ impl Kernel {
         let mut file = self.whole.to_vec();
         places.iter().for_each(|at| file[*at..at + to.len()].copy_from_slice(to));
         file
+    }
+
+    /// Where a function is in the kernel's file, and its code.
+    pub fn function(&self, name: &str) -> (usize, &[u8]) {
+        let symbol = self.file.symbols().find(|symbol| symbol.name() == Ok(name)).unwrap();
+        (self.place(symbol.address()), &self.bytes(symbol.address())[..symbol.size() as usize])
     }
 
     /// The kernel's file with a function that begins so.
@@ -218,6 +227,11 @@ impl Kernel {
                 .map(|step| Step { name: step.name.clone(), instructions: step.instructions(), step })
                 .collect(),
         }
+    }
+
+    pub fn path_names(&self) -> BTreeSet<String> {
+        let (_, paths) = places::lab::kernel_paths(self.mode()).unwrap();
+        paths.paths.iter().map(|path| path.name.clone()).collect()
     }
 
     /// Pages that are not mapped, below stacks.

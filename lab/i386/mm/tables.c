@@ -8,6 +8,7 @@
  */
 #include "cpu/cpu.h"
 #include "entry/entry.h"
+#include "entry/gates.h"
 #include "entry/layout.h"
 #include "mm/mm.h"
 
@@ -99,7 +100,8 @@ static uint64_t get(const void *table, unsigned index)
 
 /*
  * All changes of a single entry. Whoever takes something away flushes. One of 64 bits is written in two halves: that with the present
- * bit last where it comes, and first where it goes.
+ * bit last where it comes, and first where it goes. Where only the rights in that half change, it is present all the time: it may be
+ * that of the code or the stack here, or of what an NMI needs.
  */
 static void put(void *table, unsigned index, uint64_t value)
 {
@@ -108,8 +110,10 @@ static void put(void *table, unsigned index, uint64_t value)
 		return;
 	}
 	volatile uint32_t *const halves = (volatile uint32_t *)table + 2 * index;
-	halves[0] = 0;
-	halves[1] = (uint32_t)(value >> 32);
+	if (halves[1] != value >> 32) {
+		halves[0] = 0;
+		halves[1] = (uint32_t)(value >> 32);
+	}
 	halves[0] = (uint32_t)value;
 }
 
@@ -222,6 +226,9 @@ static void map_all(unsigned form, const struct range *memory, unsigned count)
 	must_map(KERNEL_TOP, SAFE_RETURN_PAGE, 0, kernel_to_physical((word)returns_page) | bits_of(MAP_EXECUTE));
 	map_kernel(PROGRAM_TOP, trampoline_start, trampoline_end, MAP_EXECUTE);
 	map_kernel(PROGRAM_TOP, cpu_area_start, cpu_area_end, MAP_WRITE);
+	/* The one page of the kernel that programs may execute. */
+	map_kernel(KERNEL_TOP, conforming_page, conforming_page + PAGE, MAP_EXECUTE | MAP_USER);
+	map_kernel(PROGRAM_TOP, conforming_page, conforming_page + PAGE, MAP_EXECUTE | MAP_USER);
 }
 
 void tables_init(const struct range *memory, unsigned count)
@@ -233,8 +240,8 @@ void tables_init(const struct range *memory, unsigned count)
 	map_all(PAGING_WIDE, memory, count);
 	map_all(PAGING_CLASSIC, memory, count);
 	kernel_cr3 = kernel_to_physical((word)KERNEL_TOP);
+	tss_set_tables(kernel_cr3, kernel_cr3);
 	write_cr3(kernel_cr3);
-	tss_set_tables(kernel_cr3);
 }
 
 void tables_new_space(struct address_space *made)
@@ -471,7 +478,9 @@ static void change_form(void)
 	if (wanted == current_form())
 		return;
 	in_form(wanted);
-	paging_change(kernel_to_physical((word)KERNEL_TOP), read_cr4() ^ CR4_PAE);
+	const word top = kernel_to_physical((word)KERNEL_TOP);
+	tss_set_tables(top, top);
+	paging_change(top, read_cr4() ^ CR4_PAE);
 }
 
 /* No bit that the processor lacks: paths_configure has asked for the features of these switches. */
@@ -494,7 +503,6 @@ void tables_configure(void)
 		write_cr4(wanted);
 	flush_configure();
 	tables_enter();
-	tss_set_tables(kernel_to_physical((word)kernel_space.tops->kernels));
 }
 
 static void count_pages(const void *table, unsigned level, word base, uint64_t *pages, uint64_t *foreign)

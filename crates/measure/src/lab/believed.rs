@@ -5,7 +5,8 @@ use environment::{Ring0, Trapped};
 use table::Kind;
 
 /// Entries of the lab whose way into the kernel is an exception or an interrupt, by their files.
-const BY_INTERRUPT: [&str; 5] = ["int80", "int3", "div0", "ud", "exception"];
+const BY_INTERRUPT: [&str; 10] =
+    ["int80", "int3", "div0", "ud", "into", "bound", "np-fault", "ss-fault", "limit-fault", "exception"];
 
 /// Those whose way is an invalid instruction.
 const BY_INVALID: [&str; 1] = ["ud"];
@@ -128,15 +129,18 @@ mod tests {
 
     #[test]
     fn files_that_are_entered_by_gates_and_interrupts_are_those_whose_paths_are() {
-        let (_, kernel) = places::lab::kernel_paths(places::lab::Mode::Long).unwrap();
+        let [long, protected] = [places::lab::Mode::Long, places::lab::Mode::Protected]
+            .map(|mode| places::lab::kernel_paths(mode).unwrap().1);
         let [interrupt, gate, exception] = ["BY_INTERRUPT ", "BY_CALL_GATE ", "BY_EXCEPTION "].map(number);
         let files: BTreeSet<&str> =
             Table::get().entries.iter().filter_map(|entry| entry.lab.as_deref()).collect();
         for file in files {
             let name = file.replace('-', "_");
-            let is_of_file =
-                |path: &&table::paths::Path| [&name, &format!("{name}_x86_64")].contains(&&path.name);
-            let kind = kernel.paths.iter().find(is_of_file).map(|path| path.kind);
+            let is_of_file = |path: &&table::paths::Path| {
+                ["", "_x86_64", "_i386"].iter().any(|abi| path.name == format!("{name}{abi}"))
+            };
+            let mut paths = long.paths.iter().chain(&protected.paths);
+            let kind = paths.find(is_of_file).map(|path| path.kind);
             let is = |kinds: &[u32]| kind.is_some_and(|kind| kinds.contains(&kind));
             assert_eq!(GATES.contains(&file), is(&[interrupt, gate]), "{file}");
             assert_eq!(BY_INTERRUPT.contains(&file), is(&[interrupt, exception]), "{file}");

@@ -42,7 +42,23 @@ pub enum Numbered {
 
 /// Files of the lab's entries whose paths begin at a gate. The gate decides whether interrupts stay on in the kernel; with
 /// other entries the instruction decides.
-pub(super) const GATES: [&str; 5] = ["int80", "call-gate", "ud", "int3", "div0"];
+pub(super) const GATES: [&str; 15] = [
+    "int80",
+    "call-gate",
+    "call-gate-32-1",
+    "call-gate-32-8",
+    "call-gate-16-0",
+    "call-gate-16-1",
+    "call-gate-16-8",
+    "ud",
+    "int3",
+    "div0",
+    "into",
+    "bound",
+    "np-fault",
+    "ss-fault",
+    "limit-fault",
+];
 
 /// The switch that decides the same for one of them.
 const DECIDING: &str = "gate";
@@ -281,7 +297,8 @@ impl<'a> LabPlan<'a> {
     }
 
     fn work_in_order(&self, counter: Counter, boot: u64, sweeps: impl Iterator<Item = Sweep>) -> Work {
-        let mut lines = vec![Line::Seed(self.seed_of(boot)), Line::Limit(limit(counter))];
+        let mut lines =
+            vec![Line::Seed(self.seed_of(boot)), Line::Kernel(self.mode), Line::Limit(limit(counter))];
         let (mut numbered, mut layouts) = (Vec::new(), Vec::new());
         let mut now = self.defaults.clone();
         if boot == 0 {

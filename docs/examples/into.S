@@ -1,0 +1,49 @@
+// gcc -m32 -nostdlib -static -no-pie -o hello hello.S
+// into: write(2) by the overflow trap. The lab serves it as a system call to its probes, and to a program
+// that is run by the command below. To any other program it is #OF: SIGSEGV on Linux.
+//	kentry lab --lab-kernel i386 --serve-exceptions --exec hello
+#define SYS_exit	1
+#define SYS_write	4
+#define SYS_rt_sigaction 174
+#define SIGSEGV		11
+#define SKIPPED		77
+
+	.globl	_start
+	.text
+_start:	mov	$SYS_rt_sigaction, %eax
+	mov	$SIGSEGV, %ebx
+	mov	$action, %ecx
+	xor	%edx, %edx
+	mov	$8, %esi		// size of the signal mask
+	int	$0x80
+
+	mov	$SYS_write, %eax	// number in eax; arguments in ebx, ecx, edx, esi, edi, ebp
+	mov	$1, %ebx
+	mov	$text, %ecx
+	mov	$text_end - text, %edx
+	mov	$0x80000000, %ebp	// the least number, ...
+	cmp	$1, %ebp		// ... less one, overflows: OF is set
+	into				// eip is that of the next instruction; only eax has changed
+	xor	%ebx, %ebx
+	cmp	$text_end - text, %eax
+	setne	%bl
+exit:	mov	$SYS_exit, %eax
+	int	$0x80
+
+no_call:
+	mov	$SYS_write, %eax
+	mov	$1, %ebx
+	mov	$closed, %ecx
+	mov	$closed_end - closed, %edx
+	int	$0x80
+	mov	$SKIPPED, %ebx
+	jmp	exit
+
+	.section .rodata
+	.balign	4
+action:	.long	no_call, 0, 0, 0, 0	// handler, flags, restorer, mask
+text:	.ascii	"hello through into\n"
+text_end:
+closed:	.ascii	"closed: #OF, which this kernel does not serve as a system call (the lab does)\n"
+closed_end:
+	.section .note.GNU-stack, "", @progbits

@@ -1,0 +1,28 @@
+/*
+ * #SS as a system call: SS is loaded with a stack segment that is not present (SDM vol. 3, 6.15).
+ *
+ * The hardware has: switched to the entry stack and pushed ss, esp, eflags, cs, eip and the error code, the selector without its RPL; cleared
+ * IF, TF, NT. The saved address is that of the instruction, so the kernel must skip it, and SS is as it was. AC, DF, segments and
+ * page tables are the program's.
+ * In: as int $0x80. Out: eax. Lost: nothing.
+ * Back: iret. Only a `mov` from a register is a system call; what else meets such a segment remains an exception.
+ */
+#include "entry/instruction.inc"
+
+#define LOAD_MASK 0xf8ff /* all but which register */
+#define LOAD	  0xd08e /* 8e /2: SS */
+#define LENGTH	  2
+
+.macro IDENTIFY
+READ_INSTRUCTION
+STEP "is it ours?"
+	and	$LOAD_MASK, %ecx
+	cmp	$LOAD, %ecx
+	BRANCH	JNE, 54f
+	addl	$LENGTH, GATE_IP(%edx)
+	FORGET_INSTRUCTION
+.endm
+
+SERVING_FAULT ss_fault, 12, SELECTOR_ABSENT&~SELECTOR_RING, IDENTIFY
+
+	.section .note.GNU-stack, "", @progbits

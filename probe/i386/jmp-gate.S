@@ -1,0 +1,31 @@
+/*
+ * ljmp through a call gate to the lab's conforming code segment, whose code runs in ring 3 here; and back by a far jump. Nothing is pushed, and no
+ * stack changes (SDM vol. 3, 5.8.4). The kernel is not entered.
+ * In: ebp, where the other side finds the way back. Out: eax, the code segment that was reached.
+ * CONTROL stores the same.
+ */
+#include "lab.h"
+#include "timed.inc"
+
+	.data
+	.balign	8
+way_back:
+	.long	0
+	.word	USER_CODE_32
+
+.macro LOAD
+	mov	$way_back, %ebp
+.endm
+.macro ENTER
+	movl	$9f, way_back
+	ljmp	$SELECTOR_GATE_JUMP, $0
+9:
+.endm
+.macro CONTROL
+	movl	$9f, way_back
+9:
+.endm
+.macro UNLOAD
+.endm
+
+ENTRY jmp_gate
