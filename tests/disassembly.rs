@@ -68,6 +68,12 @@ fn is_entry(entry: &Entry, instruction: &Instruction) -> bool {
         "ring2-i386" => instruction.is_call_far() && instruction.far_branch_selector() == 0xc3,
         "far-call-i386" => instruction.is_call_far() && instruction.far_branch_selector() == 0x33,
         "far-jump-i386" => instruction.is_jmp_far() && instruction.far_branch_selector() == 0x33,
+        "task-gate-int" => is_int(0x41),
+        "task-16" => is_int(0x42),
+        "double-fault-task" => is_int(0x43),
+        "task-gate-call" => instruction.is_call_far() && instruction.far_branch_selector() == 0x13b,
+        "task-jmp" => instruction.is_jmp_far() && instruction.far_branch_selector() == 0x14b,
+        "task-nested" => instruction.is_call_far() && instruction.far_branch_selector() == 0x15b,
         "ring1-x86_64" | "ring2-x86_64" => {
             let selector = if entry.name.starts_with("ring1") { 0xb3 } else { 0xc3 };
             instruction.code() == Code::Call_m1632

@@ -61,9 +61,9 @@ fn no_assembler_file_says_what_a_row_could() {
 
 /// Files of lab/entry that are no way in: the way out to a program and to its memory; what an unknown call leads to; a
 /// look at memory through a program's page tables; the switch of threads and of address spaces; ways to call and to return, and what
-/// the processor may guess; what builds paths and points the CPU at them; stacks, and the pages below them; what an exception means; the rings
-/// between a program and the kernel; descriptors of gates, and the code that programs execute in their own ring.
-const LAB_HELPERS: [&str; 18] = [
+/// the processor may guess; what builds paths and points the CPU at them; stacks, and the pages below them; what an exception means; what comes in front of
+/// a path, in rings and tasks between; descriptors of gates, and the code that programs execute in their own ring.
+const LAB_HELPERS: [&str; 19] = [
     "gates.c",
     "conforming.S",
     "dispatch.S",
@@ -82,6 +82,7 @@ const LAB_HELPERS: [&str; 18] = [
     "exception.c",
     "rings.S",
     "rings.c",
+    "task-nested.S",
 ];
 
 #[test]

@@ -9,10 +9,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* As TEST_RING of entry/path.inc: whatever is not the kernel's ring is a program, in ring 1 and 2, too. */
+/*
+ * As TEST_RING of entry/path.inc: whatever is not the kernel's ring is a program, in ring 1 and 2, too; and whatever is in virtual-8086
+ * mode, where CS is no selector.
+ */
 static inline int is_from_program(const struct frame *frame)
 {
-	return (frame->cs & SELECTOR_RING) != 0;
+	return frame->flags & RFLAGS_VM || frame->cs & SELECTOR_RING;
 }
 
 #define VECTOR_DIVIDE	  0
@@ -22,6 +25,7 @@ static inline int is_from_program(const struct frame *frame)
 #define VECTOR_OVERFLOW	  4
 #define VECTOR_BOUND	  5
 #define VECTOR_INVALID	  6
+#define VECTOR_NO_FPU	  7 /* #NM */
 #define VECTOR_DOUBLE	  8
 #define VECTOR_ABSENT	  11 /* #NP */
 #define VECTOR_STACK	  12 /* #SS */
@@ -80,7 +84,8 @@ void firmware_redo(void);
 void tables_load(void);
 void tables_set_tls(unsigned index, uint64_t descriptor);
 uint64_t tables_tls(unsigned index); /* 0: free */
-void tss_set_tables(word cr3);	     /* in protected mode: with which the task of a double fault runs */
+/* In protected mode: CR3 of the kernel's tasks, and of programs behind them. */
+void tss_set_tables(word kernel, word program);
 /* Points a vector at its stub, or at a path of its own. */
 void gate_to_stub(unsigned vector);
 /* With ibt=on, stubs are those that begin with endbr64: points all gates that lead to a stub at it. */
@@ -176,6 +181,13 @@ static inline word interrupts_off(void)
 static inline void interrupts_restore(word flags)
 {
 	__asm__ volatile("push %0; popf" : : "r"(flags) : "memory", "cc");
+}
+
+static inline word read_cr0(void)
+{
+	word value;
+	__asm__ volatile("mov %%cr0, %0" : "=r"(value));
+	return value;
 }
 
 static inline word read_cr2(void)

@@ -19,6 +19,7 @@
 #define KERNEL_STACK_BYTES (16384 + STACK_ROOM)
 #define ENTRY_STACK_BYTES  (12288 + STACK_ROOM)
 #define RING_STACK_BYTES   64 /* of rings 1 and 2, for a call gate's frame and nothing else (rings.S) */
+#define TASK_16_STACK_BYTES 512 /* of a task with a TSS of 16 bits: for an NMI (task-16.S) */
 #define STACK_ROOM	   4096
 #define STACK_STEP	   64
 
@@ -59,6 +60,7 @@
 #define BY_INTERRUPT 3 /* an interrupt or trap gate, to a system call */
 #define BY_CALL_GATE 4
 #define BY_EXCEPTION 5 /* any other exception or interrupt */
+#define BY_TASK	     6 /* a switch of tasks, in protected mode: all registers are the kernel's */
 
 /* Whose numbers and registers the system calls of a path have. In conditions, NUMBERS stands where otherwise the id of a switch does. */
 #define NUMBERS	       0xffff

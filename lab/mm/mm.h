@@ -120,7 +120,8 @@ int tables_are_blind(void);
  * flush.c: what the processor is to forget. After a page that was present has changed, before the program goes on: tables_flush for all
  * changes of the current address space, tables_flush_kernel for those of the kernel's half, which every address space has.
  */
-void tables_enter(void); /* the processor goes to the tables of the current address space */
+void tables_enter(void);
+void tables_note(void); /* in protected mode: CR3 of the TSSs */ /* the processor goes to the tables of the current address space */
 void flush_page(
     word address); /* by tables_map and tables_unmap alone: the first part of a flush page by page */
 void tables_flush(void);

@@ -2,6 +2,7 @@
 #include "cpu/counters.h"
 #include "cpu/mode.h"
 #include "entry/entry.h"
+#include "entry/rings.h"
 #include "entry/steps/steps.h"
 #include "mach/start.h"
 #include "mm/mm.h"
@@ -231,6 +232,8 @@ static int do_check(struct line *line)
 		end.detail[0] = end.detail[1] != 0 && end.detail[2] == 0 && end.detail[3];
 	} else if (word_is(word, "smep")) {
 		end.detail[0] = (uint64_t)smep_refuses();
+	} else if (word_is(word, "ring1")) {
+		end.detail[0] = (uint64_t)driver_tries(&end.detail[1]);
 	} else if (word_is(word, "trace")) {
 		end.detail[1] = trace_show();
 		end.detail[0] = end.detail[1] != 0;

@@ -151,7 +151,7 @@ read_kernel:
 	mov	(%rax), %al
 	.code32
 
-.irp name, int80, call_gate, lcall7
+.irp name, int80, call_gate, lcall7 ENTRIES_PROTECTED
 CASE stack-segment-gone-\name
 	TAKE_SEGMENT
 	mov	%fs, %eax

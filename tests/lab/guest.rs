@@ -75,12 +75,14 @@ impl Emulator {
     }
 
     /// The same of a kernel: in protected mode, QEMU has the privileges of rings 1 and 2, and both vendors' processors have `sysenter`; but it checks no
-    /// limits of segments.
+    /// limits of segments, and redirects no interrupts.
     pub fn lacks_on(self, kernel: Kernel, entry: &Entry) -> bool {
-        match kernel {
-            Kernel::LabI386 => {
-                entry.name == "limit-fault" && matches!(self, Emulator::TcgIntel | Emulator::TcgAmd)
-            }
+        let is_tcg = matches!(self, Emulator::TcgIntel | Emulator::TcgAmd);
+        match (kernel, entry.name.as_str()) {
+            // AMD's is open with events-by=task alone.
+            (Kernel::LabI386, "syscall-i386") => true,
+            (Kernel::LabI386, "limit-fault" | "v86-int-redirected") => is_tcg,
+            (Kernel::LabI386, _) => false,
             _ => self.lacks(entry),
         }
     }

@@ -61,7 +61,7 @@
 
 #include "together.inc"
 
-.irp name, int80, sysenter, syscall, gateway, call_gate, lcall7, ud, lock_nop, int3
+.irp name, int80, sysenter, syscall, gateway, call_gate, lcall7, ud, lock_nop, int3 ENTRIES_PROTECTED
 YIELD \name, 0
 .endr
 YIELD div0, 0x40			# ebp is the divisor

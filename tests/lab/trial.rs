@@ -61,7 +61,8 @@ const USER: u64 = 4;
 /// The page was there.
 const PRESENT: u64 = 1;
 
-fn check_end(ran: &Ran, expected: Expected) -> Result<(), String> {
+/// What is wrong with how a case has ended.
+pub fn is_as(ran: &Ran, expected: Expected) -> Result<(), String> {
     let vector = |fault: [u64; 4]| fault[2] >> 32;
     let page_fault = |fault: [u64; 4], address| vector(fault) == 14 && fault[3] == address;
     let holds = match (ran.end, expected) {
@@ -99,15 +100,9 @@ pub fn working() -> Vec<(&'static Entry, &'static Operation)> {
     working_on(Emulator::TcgIntel, Mode::Long)
 }
 
-/// What the kernel of protected mode leaves off.
-const LEFT_OFF: [&str; 1] = ["syscall-i386"];
-
 fn working_on(emulator: Emulator, mode: Mode) -> Vec<(&'static Entry, &'static Operation)> {
     let rows = Table::get().rows(mode.kernel());
-    let lacks = |entry: &Entry| {
-        emulator.lacks(entry) || (mode == Mode::Protected && LEFT_OFF.contains(&entry.name.as_str()))
-    };
-    let has_all = |entry: &Entry| entry.needs.is_empty() && !lacks(entry);
+    let has_all = |entry: &Entry| entry.needs.is_empty() && !emulator.lacks_on(mode.kernel(), entry);
     rows.filter(|(entry, operation)| operation.name == "getppid" && has_all(entry)).collect()
 }
 
@@ -153,7 +148,7 @@ impl Trial {
         let Some(Session { ran, .. }) = self.script.boot(self.emulator) else { return };
         assert_eq!(ran.len(), self.expected.len());
         let result = |(ran, expected): (&Ran, &Option<Expected>)| match expected {
-            Some(expected) => check_end(ran, *expected).err(),
+            Some(expected) => is_as(ran, *expected).err(),
             None if ran.answer() == Answer::Ok => None,
             None => Some(format!("afterwards: {}: {:x?}", ran.label, ran.answer())),
         };

@@ -19,8 +19,11 @@
 #define MODE_CALL_GATE path_call_gate_i386 /* where a call from ring 1 goes on */
 
 #define MODE_HAS_PCID	  0 /* of long mode alone (SDM vol. 3, 4.10.1) */
-#define MODE_HAS_SYSCALL32 0 /* there is no path for it yet: it changes no stack (APM vol. 3, SYSCALL) */
+#define MODE_HAS_LEGACY_SYSCALL 1 /* it changes no stack (APM vol. 3, SYSCALL; entry/syscall-i386.S) */
 #define MODE_HAS_FSGSBASE 0
+#define MODE_HAS_LIMITS limits_are_checked() /* cpu/limits.c */
+
+int limits_are_checked(void);
 
 void limits_find(void); /* entry/gates.c */
 

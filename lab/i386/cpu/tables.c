@@ -1,32 +1,18 @@
 /* The descriptor tables of protected mode. They lie in the CPU area, which programs' page tables map, too (mm/tables.c). */
 #include "cpu/cpu.h"
+#include "cpu/double_fault.h"
+#include "cpu/events.h"
+#include "cpu/tasks.h"
 #include "cpu/tss.h"
 #include "entry/entry.h"
 #include "entry/gates.h"
-#include "serial/serial.h"
-
-#define CPU_AREA __attribute__((section(".cpu_area"), aligned(16)))
-
-/* SDM vol. 3, 8.2.1: the 32-bit task state segment. */
-struct tss {
-	uint32_t link;
-	struct {
-		uint32_t esp, ss;
-	} rings[3];
-	uint32_t cr3, eip, eflags, eax, ecx, edx, ebx, esp, ebp, esi, edi;
-	uint32_t es, cs, ss, ds, fs, gs, ldt;
-	uint16_t debug, io_map;
-};
-_Static_assert(sizeof(struct tss) == 104, "as the processor has it");
+#include "entry/v86.h"
+#include "lab.h"
 
 #define TYPE_LDT	    0x2
-#define TYPE_TASK_GATE	    0x5
-#define TYPE_TSS	    0x9
 #define TYPE_CALL_GATE	    0xc
 #define TYPE_INTERRUPT_GATE 0xe
 #define TYPE_TRAP_GATE	    0xf
-#define PRESENT		    0x80
-#define USER		    0x60 /* DPL 3 */
 #define RING1		    0x20 /* DPL 1 */
 
 /* Descriptors: SDM vol. 3, 3.4.5. Present, of type code or data, accessed, flat. */
@@ -38,6 +24,9 @@ _Static_assert(sizeof(struct tss) == 104, "as the processor has it");
 #define RING1_DATA  0x00cfb3000000ffff
 #define RING2_CODE  0x00cfdb000000ffff
 #define RING2_DATA  0x00cfd3000000ffff
+/* Of 16 bits, for programs: base 0x10000, limit 0xffff. */
+#define CODE_16	    0x0000fb010000ffff
+#define DATA_16	    0x0000f3010000ffff
 #define CPU_NUMBER  0x0040f10000000000 /* data, its limit 0: the number */
 
 /* What sysenter and sysexit compute (registers.h). */
@@ -48,9 +37,20 @@ _Static_assert(SELECTOR_KERNEL_CODE + 24 == (SELECTOR_USER_DATA & ~3), "sysexit"
 uint64_t gdt[GDT_ENTRIES] CPU_AREA;
 static uint64_t idt[256] CPU_AREA;
 static uint64_t ldt[1] CPU_AREA;
-static struct tss tss CPU_AREA, double_fault_tss CPU_AREA;
 
-extern const uint8_t double_fault_stack_top[];
+/*
+ * The task that all others run in, and two bitmaps. The one of interrupts that virtual-8086 mode does not redirect lies directly below where
+ * the ports' begins, wherever io_map says that is; both must be inside the limit (SDM vol. 3, 20.3.3, figure 20-5; APM vol. 2, 12.2.4). No
+ * port is open: the first eight are closed by ones, all others are beyond the limit.
+ */
+#define NOT_REDIRECTED 0xff
+#define CLOSED	       0xff
+static struct whole_tss {
+	struct tss task;
+	uint8_t redirection[32], ports[2];
+} __attribute__((aligned(256))) whole_tss CPU_AREA; /* in one page */
+#define WHOLE_TSS (offsetof(struct whole_tss, ports) + sizeof(whole_tss.ports))
+extern struct tss tss __attribute__((alias("whole_tss")));
 
 /* SDM vol. 3, 6.11, 5.8.3: an interrupt, trap or call gate. */
 static uint64_t gate(word target, unsigned type, unsigned privilege)
@@ -59,7 +59,14 @@ static uint64_t gate(word target, unsigned type, unsigned privilege)
 	       (uint64_t)(PRESENT | privilege | type) << 40 | (uint64_t)(target >> 16) << 48;
 }
 
-static uint64_t system_descriptor(const void *base, unsigned limit, unsigned type)
+struct tss *tss_named(unsigned selector)
+{
+	const uint64_t descriptor = gdt[selector / 8];
+
+	return (struct tss *)((word)(descriptor >> 16 & 0xffffff) | (word)(descriptor >> 56) << 24);
+}
+
+uint64_t system_descriptor(const void *base, unsigned limit, unsigned type)
 {
 	const uint64_t address = (word)base;
 
@@ -73,9 +80,17 @@ static int is_software_open;
 /* The vectors that programs may always use, by int, int3 and into; only the processor raises the others. */
 static unsigned privilege_of(unsigned vector)
 {
-	if (vector == VECTOR_SOFTWARE)
+	switch (vector) {
+	case VECTOR_SOFTWARE:
 		return is_software_open ? USER : 0;
-	return vector == VECTOR_BREAKPOINT || vector == VECTOR_OVERFLOW || vector == VECTOR_INT80 ? USER : 0;
+	case VECTOR_BREAKPOINT:
+	case VECTOR_OVERFLOW:
+	case VECTOR_INT80:
+	case VECTOR_STACK_OVERFLOW:
+	case VECTOR_V86:
+		return USER;
+	}
+	return 0;
 }
 
 static word stub_of(unsigned vector)
@@ -85,6 +100,16 @@ static word stub_of(unsigned vector)
 	return (word)exception_stubs + vector * EXCEPTION_STUB_SIZE;
 }
 
+void gate_to_task(unsigned vector, unsigned selector, unsigned privilege)
+{
+	idt[vector] = task_gate(selector, privilege);
+}
+
+static int is_task_gate(unsigned vector)
+{
+	return (idt[vector] >> TYPE_SHIFT & TYPE) == TYPE_TASK_GATE;
+}
+
 /*
  * A double fault comes where an exception could not be delivered, above all because there is no stack any more: a task gate brings
  * one, whatever the kernel's is.
@@ -92,7 +117,7 @@ static word stub_of(unsigned vector)
 void gate_to_stub(unsigned vector)
 {
 	if (vector == VECTOR_DOUBLE)
-		idt[vector] = (uint64_t)SELECTOR_DOUBLE_FAULT << 16 | (uint64_t)(PRESENT | TYPE_TASK_GATE) << 40;
+		gate_to_task(vector, SELECTOR_DOUBLE_FAULT, 0);
 	else
 		idt[vector] = gate(stub_of(vector), TYPE_INTERRUPT_GATE, privilege_of(vector));
 }
@@ -108,7 +133,7 @@ void gates_land(void)
 {
 	for (unsigned vector = 0; vector < sizeof(idt) / sizeof(idt[0]); vector++) {
 		const word target = (word)(idt[vector] & 0xffff) | (word)(idt[vector] >> 48) << 16;
-		if (vector != VECTOR_DOUBLE && !is_in_path(target))
+		if (!is_task_gate(vector) && !is_in_path(target))
 			idt[vector] = (idt[vector] & ~0xffffull) | (uint16_t)stub_of(vector);
 	}
 }
@@ -161,32 +186,37 @@ void tss_set_stacks(word top, word ring1_top)
 	tss.rings[2].esp = ring1_top + RING_STACK_BYTES;
 }
 
-/* The task of a double fault. Its interrupted one is in the other TSS: the processor has stored it there. */
-static _Noreturn void double_fault(void)
+/*
+ * CR3 is loaded from a TSS and never stored there (SDM vol. 3, 7.3). With the TSS of programs their tables are to be loaded; but where a task may
+ * interrupt the kernel, the kernel's, and paths note which (TO_PROGRAM_TABLES of entry/steps.inc).
+ */
+void tss_set_tables(word kernel, word program)
 {
-	log_line("panic: a double fault at %lx, stack %lx, CR2 %lx", (word)tss.eip, (word)tss.esp, read_cr2());
-	power_off();
+	double_fault_tss.cr3 = kernel;
+	tasks_set_tables(kernel);
+	events_set_tables(kernel);
+	tss.cr3 = events_are_tasks() ? kernel : program;
 }
 
-static void prepare_double_fault(void)
+struct tss tss_of_kernel(const void *code, const uint8_t *stack_top)
 {
-	double_fault_tss = (struct tss){
-	    .cr3 = kernel_cr3, /* tables_configure keeps it up to date */
-	    .eip = (word)double_fault,
-	    .eflags = 2,
-	    .esp = (word)double_fault_stack_top,
+	return (struct tss){
+	    .cr3 = kernel_cr3,
+	    .eip = (word)code,
+	    .eflags = FLAGS_ONE,
+	    .esp = (word)stack_top,
 	    .cs = SELECTOR_KERNEL_CODE,
 	    .ss = SELECTOR_KERNEL_DATA,
 	    .ds = SELECTOR_KERNEL_DATA,
 	    .es = SELECTOR_KERNEL_DATA,
+	    .ldt = SELECTOR_LDT,
 	    .io_map = sizeof(struct tss),
 	};
-	gdt[SELECTOR_DOUBLE_FAULT / 8] = system_descriptor(&double_fault_tss, sizeof(struct tss) - 1, TYPE_TSS);
 }
 
-void tss_set_tables(word cr3)
+void tables_set_task(unsigned selector, const struct tss *task)
 {
-	double_fault_tss.cr3 = cr3;
+	gdt[selector / 8] = system_descriptor(task, sizeof(*task) - 1, TYPE_TSS);
 }
 
 void tables_load(void)
@@ -201,17 +231,25 @@ void tables_load(void)
 	gdt[SELECTOR_USER_CODE_32 / 8] = USER_CODE;
 	gdt[SELECTOR_USER_DATA / 8] = USER_DATA;
 	gdt[SELECTOR_CPU / 8] = CPU_NUMBER;
+	gdt[SELECTOR_ESPFIX / 8] = KERNEL_DATA;
+	gdt[SELECTOR_CODE_16 / 8] = CODE_16;
+	gdt[SELECTOR_DATA_16 / 8] = DATA_16;
 	gdt[SELECTOR_RING1_CODE / 8] = RING1_CODE;
 	gdt[SELECTOR_RING1_DATA / 8] = RING1_DATA;
 	gdt[SELECTOR_RING2_CODE / 8] = RING2_CODE;
 	gdt[SELECTOR_RING2_DATA / 8] = RING2_DATA;
-	gdt[SELECTOR_TSS / 8] = system_descriptor(&tss, sizeof(tss) - 1, TYPE_TSS);
+	gdt[SELECTOR_TSS / 8] = system_descriptor(&whole_tss, WHOLE_TSS - 1, TYPE_TSS);
 	gdt[SELECTOR_LDT / 8] = system_descriptor(ldt, sizeof(ldt) - 1, TYPE_LDT);
 	tss.rings[0].ss = SELECTOR_KERNEL_DATA;
 	tss.rings[1].ss = SELECTOR_RING1_DATA;
 	tss.rings[2].ss = SELECTOR_RING2_DATA;
-	tss.io_map = sizeof(tss); /* beyond the limit: no port is open */
-	prepare_double_fault();
+	tss.io_map = offsetof(struct whole_tss, ports);
+	__builtin_memset(whole_tss.ports, CLOSED, sizeof(whole_tss.ports));
+	__builtin_memset(whole_tss.redirection, NOT_REDIRECTED, sizeof(whole_tss.redirection));
+	whole_tss.redirection[VECTOR_V86_REDIRECTED / 8] = (uint8_t)~(1u << VECTOR_V86_REDIRECTED % 8);
+	tss.ldt = SELECTOR_LDT; /* which a task that goes back to this one loads */
+	double_fault_prepare();
+	events_init();
 	gates_prepare(gdt);
 	for (unsigned vector = 0; vector < sizeof(idt) / sizeof(idt[0]); vector++)
 		gate_to_stub(vector);

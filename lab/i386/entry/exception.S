@@ -5,8 +5,10 @@
  * The hardware has: switched to the entry stack, when it came from a program, and pushed ss and esp; pushed eflags, cs, eip and for
  * some vectors an error code; cleared IF, TF, NT, RF, VM. AC and DF are unchanged, and so are DS, ES, FS and GS. It may have come at
  * any instruction, even in a path: the page tables may be the kernel's or the program's, and are restored at the end; DS and ES may
- * be the program's.
+ * be the program's. From virtual-8086 mode, it has first pushed gs, fs, ds and es, and made them null; iret pops them again, because VM is set
+ * in the flags that it pops.
  */
+#include "entry/espfix.inc"
 #include "entry/speculation.inc"
 #include "entry/steps.inc"
 
@@ -28,7 +30,7 @@
 	.if	(AT_ANY_TIME >> vector) & 1
 	jmp	exception_at_any_time
 	.else
-	jmp	*%ss:path_exception
+	jmp	*%cs:path_exception
 	.endif
 	.set	vector, vector + 1
 	.endr
@@ -37,7 +39,7 @@
 	\landing
 	push	$0
 	push	$vector
-	jmp	*%ss:path_exception
+	jmp	*%cs:path_exception
 	.set	vector, vector + 1
 	.endr
 .endm
@@ -58,6 +60,10 @@ landing_stubs:				# the same, for ibt=on
  * - The stack is the one in use, for there is no IST: from a program the entry stack, else the kernel's, which therefore every path has
  *   from its first instruction on (sysenter's is that of IA32_SYSENTER_ESP), and at every instruction; below esp there is always room.
  * - DS and ES may be the program's, or null. They come back as they were: no descriptor changes while a program has it loaded.
+ *
+ * Where they find the stack by its other name (steps/espfix.S), they go to its own, and back: a return to ring 0 pops no ss.
+ * A task with a TSS of 16 bits has another stack segment, too (task-16.S), where C code could not run: from there to the same place by the flat
+ * segment, and back.
  */
 	.balign	16
 	.globl	exception_at_any_time, exception_iret
@@ -65,7 +71,17 @@ exception_at_any_time:
 	push	%ds
 	push	%es
 	SAVE_ALL
-	LOAD_SEGMENTS
+	mov	%ss, %esi
+	cmp	$SELECTOR_TASK_STACK, %si
+	je	7f
+	ESPFIX_BASE
+	cmp	$SELECTOR_ESPFIX, %si
+	jne	6f
+	add	%esp, %eax
+	push	$SELECTOR_KERNEL_DATA
+	push	%eax
+	lss	(%esp), %esp
+6:	LOAD_SEGMENTS
 	cld
 	mov	%cr3, %ebx
 	test	$PROGRAM_TOP_BIT, %ebx
@@ -91,7 +107,17 @@ exception_at_any_time:
 	jz	1f
 	mov	user_cr3, %eax
 	mov	%eax, %cr3
-1:	RESTORE_ALL
+1:	cmp	$SELECTOR_TASK_STACK, %si
+	je	8f
+	cmp	$SELECTOR_ESPFIX, %si
+	jne	9f
+	ESPFIX_BASE
+	neg	%eax
+	add	%esp, %eax
+	push	$SELECTOR_ESPFIX
+	push	%eax
+	lss	(%esp), %esp
+9:	RESTORE_ALL
 	pop	%es
 	pop	%ds
 	add	$8, %esp
@@ -102,6 +128,17 @@ exception_at_any_time:
 	verw	%ss:verw_selector
 exception_iret:
 	iret
+7:	movzwl	%sp, %eax
+	add	$task_16_stack, %eax
+	mov	$SELECTOR_KERNEL_DATA, %ecx
+	mov	%ecx, %ss
+	mov	%eax, %esp
+	jmp	6b
+8:	mov	%esp, %eax
+	sub	$task_16_stack, %eax
+	mov	%esi, %ss
+	mov	%eax, %esp
+	jmp	9b
 
 PATH exception, BY_EXCEPTION
 HOOK IN_EARLY
@@ -155,7 +192,7 @@ STEP "restore registers", COPIED
 SEGMENTS_OUT COPIED
 STEP "drop vector and error code", COPIED
 	add	$8, %esp
-COPY_OUT 5
+COPY_OUT V86_GATE_WORDS
 TO_PROGRAM_TABLES %eax, kept, COPIED
 HOOK OUT_LATE, COPIED
 STEP "iret", COPIED

@@ -2,6 +2,9 @@
  * Where the hardware finds the paths: the only place that points registers, gates and the exceptions that serve as system
  * calls at them.
  */
+#include "cpu/events.h"
+#include "cpu/limits.h"
+#include "cpu/tasks.h"
 #include "cpu/tss.h"
 #include "entry/entry.h"
 #include "entry/gates.h"
@@ -29,12 +32,46 @@ static void point_fast_calls(void)
 	wrmsr(MSR_SYSENTER_EIP, path_sysenter_i386);
 }
 
+/*
+ * AMD's syscall, in protected mode (APM vol. 2, 6.1.1): STAR has the address itself, and there is no other register. It is open only where what
+ * comes at any time brings a stack (cpu/events.h).
+ */
+static void point_syscall(void)
+{
+	if (!cpu_has(FEATURE_LEGACYSYSCALL))
+		return;
+	const uint64_t before = rdmsr(MSR_EFER);
+	if (configured[SWITCH_EVENTS_BY] == EVENTS_BY_TASK) {
+		wrmsr(MSR_STAR, STAR_VALUE | path_syscall_i386);
+		wrmsr(MSR_EFER, before | EFER_SCE);
+	} else if (before & EFER_SCE) {
+		wrmsr(MSR_EFER, before & ~(uint64_t)EFER_SCE);
+	}
+}
+
 static void point_exception(unsigned vector, word path)
 {
 	if (exceptions_serve)
 		gate_to_path(vector, path, 0);
 	else
 		gate_to_stub(vector);
+}
+
+static int is_v86;
+
+/* In virtual-8086 mode it is what int raises; of other programs, a limit. */
+static void point_protection(void)
+{
+	if (is_v86)
+		gate_to_path(VECTOR_PROTECTION, path_v86, 0);
+	else
+		point_exception(VECTOR_PROTECTION, path_limit_fault_i386);
+}
+
+void hardware_point_v86(int on)
+{
+	is_v86 = on;
+	point_protection();
 }
 
 /* What depends on the program. */
@@ -47,23 +84,29 @@ static void point_for_program(void)
 	point_exception(VECTOR_INVALID, path_ud_i386);
 	point_exception(VECTOR_ABSENT, path_np_fault_i386);
 	point_exception(VECTOR_STACK, path_ss_fault_i386);
-	point_exception(VECTOR_PROTECTION, path_limit_fault_i386);
+	point_protection();
 	gate_opens(exceptions_serve);
 }
 
 void hardware_point(void)
 {
+	events_configure();
+	limits_configure();
 	point_fast_calls();
+	point_syscall();
 	gate_to_path(VECTOR_INT80, path_int80, configured[SWITCH_GATE] == GATE_TRAP);
+	gate_to_path(VECTOR_STACK_OVERFLOW, path_double_fault, 0);
 	gates_to_paths(0, path_call_gate_i386);
 	rings_point();
 	gates_point();
+	tasks_point();
 	point_for_program();
 }
 
 void hardware_point_to_stacks(word kernel, word entry, word ring1)
 {
 	tss_set_stacks(entry, ring1);
+	tasks_set_stack(kernel);
 	kernel_stack = kernel;
 	entry_stack = entry;
 	/* A stack that programs' page tables map, as Linux has it; the path switches to the other. */

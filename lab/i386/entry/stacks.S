@@ -33,12 +33,21 @@
 	STACKS	entry_stacks, ENTRY_STACK_BYTES, .cpu_stacks, @progbits
 	STACK_TOP exit_stack_top, 12288, .cpu_stacks, @progbits
 	STACK_TOP double_fault_stack_top, 4096, .cpu_stacks, @progbits
+	/* Tasks of cpu/events.c, which run with the kernel's page tables. */
+	STACK_TOP debug_stack_top, 4096, .bss.stacks, @nobits
+	STACK_TOP nmi_stack_top, 4096, .bss.stacks, @nobits
+	STACK_TOP machine_check_stack_top, 4096, .bss.stacks, @nobits
 
 	.section .cpu_stacks, "aw", @progbits
 	.balign	64
 	.globl	ring_stacks
 ring_stacks:				# of each thread one for ring 1, then one for ring 2: nothing overflows a frame
 	.skip	MOST_THREADS * 2 * RING_STACK_BYTES
+
+	.balign	16
+	.globl	task_16_stack
+task_16_stack:
+	.skip	TASK_16_STACK_BYTES
 
 	.section .cpu_variables, "aw"
 	.globl	kernel_cr3, user_cr3, kernel_stack, program_rsp, gate_frame, landing_pad, entry_stack

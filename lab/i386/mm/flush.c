@@ -39,10 +39,17 @@ void tables_flush_kernel(void)
 		write_cr3(kernel_cr3);
 }
 
+/* Before CR3 is written: a task that then interrupts the kernel comes back to the new tables (cpu/events.h). */
+void tables_note(void)
+{
+	tss_set_tables(kernel_cr3, configured[SWITCH_PTI] == PTI_ON ? user_cr3 : kernel_cr3);
+}
+
 void tables_enter(void)
 {
 	kernel_cr3 = kernel_to_physical((word)space->tops->kernels);
 	user_cr3 = kernel_to_physical((word)space->tops->programs);
+	tables_note();
 	write_cr3(kernel_cr3);
 }
 

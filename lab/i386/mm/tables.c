@@ -240,8 +240,8 @@ void tables_init(const struct range *memory, unsigned count)
 	map_all(PAGING_WIDE, memory, count);
 	map_all(PAGING_CLASSIC, memory, count);
 	kernel_cr3 = kernel_to_physical((word)KERNEL_TOP);
+	tss_set_tables(kernel_cr3, kernel_cr3);
 	write_cr3(kernel_cr3);
-	tss_set_tables(kernel_cr3);
 }
 
 void tables_new_space(struct address_space *made)
@@ -478,7 +478,9 @@ static void change_form(void)
 	if (wanted == current_form())
 		return;
 	in_form(wanted);
-	paging_change(kernel_to_physical((word)KERNEL_TOP), read_cr4() ^ CR4_PAE);
+	const word top = kernel_to_physical((word)KERNEL_TOP);
+	tss_set_tables(top, top);
+	paging_change(top, read_cr4() ^ CR4_PAE);
 }
 
 /* No bit that the processor lacks: paths_configure has asked for the features of these switches. */
@@ -501,7 +503,6 @@ void tables_configure(void)
 		write_cr4(wanted);
 	flush_configure();
 	tables_enter();
-	tss_set_tables(kernel_to_physical((word)kernel_space.tops->kernels));
 }
 
 static void count_pages(const void *table, unsigned level, word base, uint64_t *pages, uint64_t *foreign)

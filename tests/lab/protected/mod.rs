@@ -2,8 +2,13 @@
 
 mod boots;
 mod counts;
+mod driver;
 mod faults;
 mod gates;
 mod mach;
 pub mod matrix;
 mod moments;
+mod random;
+mod segments;
+mod syscall;
+mod tasks;

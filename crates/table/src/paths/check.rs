@@ -15,7 +15,7 @@ const HOOKS: [&str; 6] = ["IN_EARLY", "IN_KERNEL", "IN_SAVED", "OUT_SAVED", "OUT
 const OF_ENTRIES: usize = 5;
 
 /// How many values `ENTERED_BY` has.
-const KINDS: u32 = 6;
+const KINDS: u32 = 7;
 
 /// How many values `NUMBERS` has.
 const ABIS: u32 = 3;

@@ -1,0 +1,309 @@
+//! Hardware tasks as entries: what programs do in them, and what must fault.
+
+use crate::build::{Program, freestanding, freestanding_with};
+use crate::faults::flags;
+use crate::guest::{Answer, Emulator, Script, Session, bochs_is_missing};
+use crate::kernel::Kernel;
+use crate::trial::{Case, Exit, Vector, case, is_as};
+use places::lab::{Accelerator, Bochs, End, Mode, Qemu};
+use table::Table;
+
+/// As tests/lab/entries32.inc names them.
+const TASKS: [&str; 6] = ["task_int", "task_call", "task_jmp", "task_16", "task_nested", "double_fault"];
+
+const CONFIGURATIONS: [&str; 5] = [
+    "pti=off smap=on stack=frame exit=natural",
+    "pti=off smap=off stack=minimum exit=iret copy-frame=on",
+    "pti=on smap=on stack=minimum exit=natural paging=classic",
+    "pti=on smap=off stack=frame exit=iret paging=wide",
+    "pti=trampoline smap=on stack=frame exit=natural copy-frame=on",
+];
+
+const SMALL: [Emulator; 3] = [Emulator::TcgIntel, Emulator::TcgAmd, Emulator::Bochs];
+
+fn programs() -> [Program; 2] {
+    [freestanding(32, &["tasks32.S"]), freestanding_with(32, &["faults32.S"], &["-DPROTECTED"])]
+}
+
+/// Cases of a program in each configuration, behind each a call by a task.
+fn try_all(emulator: Emulator, cases: impl Fn(&str) -> Vec<(usize, Case)>) {
+    let (programs, mut script, mut expected) = (programs(), Script::protected(), Vec::new());
+    let rows = ["task-nested", "task-jmp"].map(|name| Table::get().entry(name).unwrap());
+    let getppid = Table::get().operation("getppid").unwrap();
+    for switches in CONFIGURATIONS {
+        script.set(switches);
+        for (program, (words, ends)) in cases(switches) {
+            script.run(&programs[program], &words.split_whitespace().collect::<Vec<_>>());
+            expected.push(Some(ends));
+            for row in rows {
+                script.row(row, getppid);
+                expected.push(None);
+            }
+        }
+    }
+    let Some(session) = script.boot(emulator) else { return };
+    assert_eq!(session.ran.len(), expected.len());
+    let wrong = session.ran.iter().zip(expected).filter_map(|(ran, expected)| match expected {
+        Some(expected) => is_as(ran, expected).err(),
+        None => (ran.answer() != Answer::Ok).then(|| format!("{}: {:x?}", ran.label, ran.answer())),
+    });
+    let wrong: Vec<String> = wrong.collect();
+    assert!(wrong.is_empty(), "{}: {wrong:#?}", emulator.name());
+}
+
+#[test]
+fn programs_that_end_and_lose_segments_in_tasks() {
+    let cases = |_: &str| {
+        let of_task = |task: &&str| {
+            let mut cases = vec![
+                (0, case(format!("exit-{task} 0"), Exit(0))),
+                (0, case(format!("exit-{task} 7"), Exit(7))),
+                (0, case(format!("yield-{task} 0"), Exit(0))),
+                (0, case(format!("fpu-{task} 0"), Exit(0))),
+                (0, case(format!("nested-{task} 0"), Vector(10))),
+                (1, case(format!("untouched-{task} 0"), Exit(0))),
+                (1, case(format!("stack-segment-gone-{task} 0"), Vector(13))),
+            ];
+            let gone = ["ds", "es", "fs", "gs"].map(|segment| format!("gone-{segment}-{task} 0"));
+            cases.extend(gone.map(|words| (0, case(words, Exit(0)))));
+            cases
+        };
+        TASKS.iter().flat_map(of_task).collect()
+    };
+    SMALL.map(|emulator| try_all(emulator, cases));
+}
+
+#[test]
+fn flags_and_stack_pointers_of_programs_that_call_tasks() {
+    let cases = |switches: &str| {
+        let of_task = |task: &&str| {
+            let stacks = [0u64, 1, 0x0010_0003, 0xffff_ffff];
+            let stacks = stacks.map(|stack| case(format!("stack-{task} {stack:x}"), Exit(0)));
+            let late = case(format!("late-trap-{task} 0"), Vector(1));
+            flags(task, switches)
+                .into_iter()
+                .chain(stacks)
+                .chain([late])
+                .map(|case| (1, case))
+                .collect::<Vec<_>>()
+        };
+        TASKS.iter().flat_map(of_task).collect()
+    };
+    SMALL.map(|emulator| try_all(emulator, cases));
+}
+
+/// Programs that run together, each in an address space of its own, and let each other go on from tasks of the kernel.
+#[test]
+fn threads_change_in_tasks() {
+    let program = freestanding_with(32, &["together32.S"], &["-DPROTECTED"]);
+    let ways: Vec<&str> = TASKS.into_iter().chain(["int80", "call_gate"]).collect();
+    for emulator in SMALL {
+        let mut script = Script::protected();
+        for switches in CONFIGURATIONS {
+            script.set(switches);
+            for (place, first) in ways.iter().enumerate() {
+                for second in &ways[place..] {
+                    script.beside(&program, &[first, "1"]);
+                    script.run(&program, &[second, "2"]);
+                }
+            }
+            for (number, way) in (1..).zip(&ways[1..]) {
+                script.beside(&program, &[way, &format!("{number}")]);
+            }
+            script.run(&program, &[ways[0], &ways.len().to_string()]);
+        }
+        let Some(session) = script.boot(emulator) else { continue };
+        all_end_well(&session);
+    }
+}
+
+fn all_end_well(session: &Session) {
+    let wrong = session.ran.iter().filter(|ran| ran.end != End::Exited(0));
+    let wrong: Vec<_> = wrong.map(|ran| (&ran.label, ran.end, &ran.log)).collect();
+    assert!(!session.ran.is_empty() && wrong.is_empty(), "{wrong:#x?}");
+}
+
+/// The selectors of task_faults32.S.
+const NEW_TASK: u64 = 0x160;
+const GATE: u64 = 0x168;
+const ODD: u64 = 0x178;
+/// What the error code of its vector, 0x50, is.
+const OF_VECTOR: u64 = 0x50 * 8 + 2;
+const BEYOND: u64 = 0x200;
+const KERNEL_CODE: u64 = 0x10;
+const KERNEL_DATA: u64 = 0x18;
+const TASK_OF_PROGRAMS: u64 = 0x40;
+const USER_DATA: u64 = 0x28;
+
+const DB: u64 = 1;
+const TS: u64 = 10;
+const NP: u64 = 11;
+const SS: u64 = 12;
+const GP: u64 = 13;
+const PF: u64 = 14;
+
+/// What is to come of a switch: nothing; or this vector with this error code, in the task that was left or in the new one. (SDM vol. 2,
+/// CALL, JMP, INT, IRET; vol. 3, 6.15, table 6-6, 7.3, table 7-1; APM vol. 2, 8.2, 12.3.)
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Comes {
+    Nothing,
+    Old(u64, u64),
+    New(u64, u64),
+}
+use Comes::{New, Nothing, Old};
+
+/// The cases of each way by their error code, where there is the gate's: in the GDT, or of the vector.
+fn by_each_way() -> Vec<(String, Comes)> {
+    let same = |comes| move |_| comes;
+    let of_gate = |vector| move |gate| Old(vector, gate);
+    let cases: [(&str, Box<dyn Fn(u64) -> Comes>); 13] = [
+        ("right", Box::new(same(Nothing))),
+        ("gate-privilege", Box::new(of_gate(GP))),
+        ("gate-not-present", Box::new(of_gate(NP))),
+        ("gate-both", Box::new(of_gate(GP))),
+        ("gate-local", Box::new(same(Old(GP, NEW_TASK + 4)))),
+        ("gate-null", Box::new(same(Old(GP, 0)))),
+        ("gate-beyond", Box::new(same(Old(GP, BEYOND)))),
+        ("gate-no-tss", Box::new(same(Old(GP, KERNEL_CODE)))),
+        ("gate-current", Box::new(same(Old(GP, TASK_OF_PROGRAMS)))),
+        ("busy", Box::new(same(Old(GP, NEW_TASK)))),
+        ("not-present", Box::new(same(Old(NP, NEW_TASK)))),
+        ("limit", Box::new(same(Old(TS, NEW_TASK)))),
+        ("limit-16", Box::new(same(Old(TS, NEW_TASK)))),
+    ];
+    let ways = [("call", GATE), ("jump", GATE), ("int", OF_VECTOR)];
+    let cases =
+        cases.iter().flat_map(|(name, comes)| ways.map(|(way, gate)| (format!("{name}-{way}"), comes(gate))));
+    cases.collect()
+}
+
+const SWITCHES: [(&str, Comes); 28] = [
+    ("tss-call", Old(GP, NEW_TASK)),
+    ("tss-jump", Old(GP, NEW_TASK)),
+    ("tss-open", Nothing),
+    ("tss-absent", Old(PF, 0)),
+    ("link-null", Old(TS, 0)),
+    ("link-local", Old(TS, NEW_TASK + 4)),
+    ("link-beyond", Old(TS, BEYOND)),
+    ("link-no-tss", Old(TS, KERNEL_CODE)),
+    ("link-available", Old(TS, NEW_TASK)),
+    ("link-not-present", Old(NP, NEW_TASK)),
+    ("new-ldt-local", New(TS, ODD + 4)),
+    ("new-ldt-beyond", New(TS, BEYOND)),
+    ("new-ldt-no-ldt", New(TS, KERNEL_DATA)),
+    ("new-ldt-not-present", New(TS, ODD)),
+    ("new-cs-null", New(TS, 0)),
+    ("new-cs-beyond", New(TS, BEYOND)),
+    ("new-cs-data", New(TS, KERNEL_DATA)),
+    ("new-cs-not-present", New(NP, ODD)),
+    ("new-ss-null", New(TS, 0)),
+    ("new-ss-beyond", New(TS, BEYOND)),
+    ("new-ss-code", New(TS, KERNEL_CODE)),
+    ("new-ss-outer", New(TS, USER_DATA)),
+    ("new-ss-not-present", New(SS, ODD)),
+    ("new-ds-beyond", New(TS, BEYOND)),
+    ("new-ds-system", New(TS, TASK_OF_PROGRAMS)),
+    ("new-ds-not-present", New(NP, ODD)),
+    ("new-ds-null", Nothing),
+    ("new-debug", New(DB, 0)),
+];
+
+/// What QEMU does otherwise than processors and Bochs. The handler of the first has another vector, and so another case.
+const TCG_OTHERWISE: [(&str, &str, Comes); 5] = [
+    ("new-ss-not-present", "new-ss-not-present-tcg", New(NP, ODD)),
+    ("new-debug", "new-debug", Nothing),
+    ("gate-local-call", "gate-local-call", Old(TS, NEW_TASK + 4)),
+    ("gate-local-jump", "gate-local-jump", Old(TS, NEW_TASK + 4)),
+    ("gate-local-int", "gate-local-int", Old(TS, NEW_TASK + 4)),
+];
+
+/// All cases, as the manuals have them, or QEMU.
+fn switches(is_tcg: bool) -> Vec<(String, Comes)> {
+    let named = SWITCHES.map(|(name, comes)| (name.to_string(), comes));
+    let mut cases: Vec<_> = by_each_way().into_iter().chain(named).collect();
+    for (name, instead, comes) in TCG_OTHERWISE.into_iter().filter(|_| is_tcg) {
+        let case = cases.iter_mut().find(|(known, _)| known == name).unwrap();
+        *case = (instead.into(), comes);
+    }
+    cases
+}
+
+/// The kernel with a call that exchanges a word of its memory: the first argument is where, the second is what.
+fn with_poke() -> (Kernel, Vec<u8>) {
+    // mov 4(%esp), %ecx; mov 8(%esp), %eax; xchg %eax, (%ecx); ret
+    const POKE: &[u8] = b"\x8b\x4c\x24\x04\x8b\x44\x24\x08\x87\x01\xc3";
+    let kernel = Kernel::in_mode(Mode::Protected);
+    let file = kernel.beginning_with("call_arch_prctl_32", POKE);
+    (kernel, file)
+}
+
+/// Its number.
+const ARCH_PRCTL: u64 = 384;
+
+fn program(kernel: &Kernel) -> Program {
+    let define = |name: &str, value: u64| format!("-D{name}={value:#x}");
+    let [gdt, idt, tss] = ["gdt", "idt", "tss"].map(|name| kernel.symbol(name));
+    assert!(idt > gdt - 4096 && idt < gdt + 4096, "the boot has a table of this name, too");
+    let flags = [define("GDT", gdt), define("IDT", idt), define("TSS", tss), define("POKE", ARCH_PRCTL)];
+    freestanding_with(32, &["task_faults32.S"], &flags.each_ref().map(String::as_str))
+}
+
+/// What came: of a fault of the new task, the vector is that of the gate which the case has made.
+fn came(end: End, output: &[u8], expected: Comes) -> Comes {
+    let words: Vec<u64> =
+        output.as_chunks().0.iter().map(|word| u64::from(u32::from_le_bytes(*word))).collect();
+    match (end, &words[..]) {
+        (End::Fault([_, _, error, _]), _) if error >> 32 == PF => Old(PF, 0),
+        (End::Fault([_, _, error, _]), _) => Old(error >> 32, error & 0xffff_ffff),
+        // The taker's link is the new task, which has not run.
+        (End::Exited(0), [1, error, _, 0, NEW_TASK]) => match expected {
+            New(vector, _) => New(vector, *error),
+            _ => New(0, *error),
+        },
+        (End::Exited(0), [] | [0, .., 1, _]) => Nothing,
+        _ => New(u64::MAX, 0),
+    }
+}
+
+/// Tries all switches in a kernel that can exchange words of its memory.
+fn try_switches(emulator: &str, is_tcg: bool, boot: impl Fn(&Script, &[u8]) -> Option<Session>) {
+    let (kernel, file) = with_poke();
+    let (program, cases) = (program(&kernel), switches(is_tcg));
+    let mut script = Script::protected();
+    script.set("smap=off smep=off pti=off umip=off");
+    for (name, _) in &cases {
+        script.exec(&program, &[name, "0"]);
+        script.exec(&program, &["right-link", "0"]);
+    }
+    // The kernel's own tasks are as they were.
+    let row =
+        script.row(Table::get().entry("task-nested").unwrap(), Table::get().operation("getppid").unwrap());
+    let Some(session) = boot(&script, &file) else { return };
+    let wrong = cases.iter().zip(session.ran.chunks(2)).filter_map(|((case, expected), ran)| {
+        let (end, output) = (ran[0].end, &ran[0].output);
+        // A fault of the new task comes before its first instruction; QEMU has another eip.
+        let is_first = is_tcg || !matches!(expected, New(..)) || output.get(8..12) == Some(&[0; 4]);
+        let came = came(end, output, *expected);
+        (came != *expected || !is_first)
+            .then(|| format!("{case}: {came:x?} instead of {expected:x?} ({end:x?} {output:x?})"))
+    });
+    let wrong: Vec<String> = wrong.collect();
+    assert!(wrong.is_empty(), "{emulator}: {wrong:#?}");
+    assert_eq!(session.ran[row].answer(), Answer::Ok, "{emulator}");
+}
+
+#[test]
+fn switches_that_must_fault() {
+    for model in [None, Some("ryzen")].into_iter().filter(|_| !bochs_is_missing()) {
+        try_switches("Bochs", false, |script, file| {
+            let bochs = Bochs { kernel: file.to_vec().into(), ..Bochs::new(model) };
+            script.boot_in(&|archive, programs, limits| bochs.boot(archive, programs, limits), Bochs::HERTZ)
+        });
+    }
+    for model in [None, Some("EPYC")] {
+        try_switches("QEMU", true, |script, file| {
+            let qemu = Qemu { kernel: file.to_vec().into(), ..Qemu::new(Accelerator::Tcg, model) };
+            script.boot_in(&|archive, programs, limits| qemu.boot(archive, programs, limits), Qemu::TCG_HERTZ)
+        });
+    }
+}
