@@ -5,6 +5,7 @@
  * input. Its file "plan" is text, a line for each step, words separated by one space:
  *
  *	lab 4			the version, first
+ *	kernel NAME		which of the lab's kernels it is for, as entries.toml names them; another ends with a panic that says so
  *	seed NUMBER		address layout and random bytes come from it
  *	time SECONDS		CLOCK_REALTIME at boot
  *	tsc HERTZ		frequency of the TSC, where it is known from outside; otherwise the kernel finds out
@@ -33,6 +34,8 @@
  *				step can be executed without that, and has no effect then. Only for a machine that ignores
  *				registers it does not know, as QEMU's TCG does: any other raises #GP at the first entry
  *	check smep		the kernel tries to execute a program's memory. Detail of LAB_END_CHECKED: 1 if that is a page fault
+ *	check ring1		in protected mode, a driver in ring 1 tries what it may do (lab/i386/entry/driver.c has the list). Detail of
+ *				LAB_END_CHECKED: 1 if there is a ring 1; a bit for each try that goes through; that is #GP; that is #PF
  *	listing PATH		the steps of a path as it is built, a LAB_STEP each; LAB_END_CHECKED, or LAB_END_NOT_LOADED with
  *				ENOENT when there is no such path
  *
@@ -187,11 +190,13 @@
 #define FEATURE_SHSTK	      17
 #define FEATURE_IBT	      18
 #define FEATURE_SYSENTER      19 /* in long mode: Intel's */
-#define FEATURE_SYSCALL32     20 /* syscall of 32-bit code in long mode: AMD's */
+#define FEATURE_SYSCALL32     20 /* syscall of 32-bit code: AMD's */
 /* What AMD's processors say of IBRS (APM vol. 3, CPUID Fn8000_0008_EBX, bits 16, 18 and 19); no switch depends on them. */
 #define FEATURE_IBRSALWAYS    21 /* it is best set once, and left on */
 #define FEATURE_IBRSPREFERRED 22 /* it is better than what software can do */
 #define FEATURE_IBRSSAMEMODE  23 /* it also protects a mode from what ran in it before IBRS was set */
+#define FEATURE_LEGACYSYSCALL 24 /* syscall in protected mode, AMD's: it leaves the stack alone, so that what comes at any time needs tasks */
+#define FEATURE_LIMITS	      25 /* a segment's limit is checked, which not all emulators do; in protected mode */
 #define FEATURE_PROTECTED     30 /* of the kernel: it runs in protected mode of 32 bits */
 #define FEATURE_LONG	      31 /* of the kernel: it runs in long mode */
 
@@ -262,6 +267,17 @@
 
 /* The vector of the interrupt that probes may raise by int; nothing else has it. */
 #define VECTOR_SOFTWARE 0x40
+
+/*
+ * In protected mode alone (lab/i386/entry/v86.h): the vector into virtual-8086 mode and out of it; and the one that the processor redirects there, with
+ * CR4.VME, to the 8086's own table: DOS had its calls behind it.
+ */
+#define VECTOR_V86	      0x44
+#define VECTOR_V86_REDIRECTED 0x21
+
+/* Segments of 16 bits for programs, code and data, 64 KiB each; both begin at SIXTEEN_BASE of probe/layout.h. */
+#define SELECTOR_CODE_16 0x183
+#define SELECTOR_DATA_16 0x18b
 
 /* What the programs see. */
 #define LAB_PID	   2

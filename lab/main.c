@@ -4,6 +4,7 @@
 #include "cpu/cpu.h"
 #include "entry/entry.h"
 #include "entry/rings.h"
+#include "entry/v86.h"
 #include "lab.h"
 #include "mm/mm.h"
 #include "plan/plan.h"
@@ -79,6 +80,7 @@ _Noreturn void kernel_main(uint32_t loader, uint32_t information)
 	const unsigned gateway = gateway_choose();
 	report_boot(&boot, &tsc, gateway);
 	rings_find();
+	v86_find();
 	fpu_save_all();
 	plan_run();
 	record(RECORD_LAB_DONE, 0, 0);

@@ -48,5 +48,22 @@
 #endif
 #define HEADER_WORDS HEADER_BITS, HEADER_REMOTE_PORT, HEADER_LOCAL_PORT, HEADER_ID
 
+/*
+ * Of 16-bit code (probe/sixteen.c): where it is mapped, 64 KiB below 1 MiB, which are its segment; and in that the offsets of what it shares with
+ * C, and of its stack.
+ */
+#define SIXTEEN_BASE	   0x10000
+#define SIXTEEN_ROOM	   0x10000
+#define SIXTEEN_DATA	   0xc000
+#define SIXTEEN_FUNCTION   SIXTEEN_DATA
+#define SIXTEEN_OUT	   SIXTEEN_DATA + 4
+#define SIXTEEN_COUNT	   SIXTEEN_DATA + 8
+#define SIXTEEN_STAMPS	   SIXTEEN_DATA + 16
+#define SIXTEEN_INVOCATION SIXTEEN_DATA + 64
+#define SIXTEEN_BEFORE	   SIXTEEN_DATA + 128
+#define SIXTEEN_BEHIND	   SIXTEEN_DATA + 320
+#define SIXTEEN_SAMPLES	   SIXTEEN_DATA + 512
+#define SIXTEEN_STACK	   0xfff0
+
 #define REGISTER_FLAGS 16 /* behind the general registers of entries.h */
 #define REGISTERS      17

@@ -99,7 +99,7 @@ static const struct routines *routines_of(unsigned long entry, unsigned calls, u
 {
 	for (unsigned i = 0; i < COUNT(routines); i++)
 		if (routines[i].entry == entry && routines[i].calls == calls && routines[i].form == form)
-			return &routines[i];
+			return sixteen_routines(&routines[i]);
 	return 0;
 }
 

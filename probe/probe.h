@@ -257,6 +257,13 @@ uint64_t path_of(const struct request *request);
 /* libc.c, only in probe-libc: 0 when the C library lacks it */
 __attribute__((weak)) unsigned long libc_function(const char *name);
 
+/*
+ * sixteen.c (32 bit only): of an entry whose timed code is of 16 bits, functions that go there and call it; of all others the same. And what
+ * it needs before it can be called.
+ */
+const struct routines *sixteen_routines(const struct routines *of);
+void sixteen_prepare(const struct request *request);
+
 /* perf_page.c, time_page.c, devmem.c (64 bit only) */
 unsigned long perf_page_prepare(void);
 unsigned long time_page_prepare(const struct operation *operation, int from_devmem);

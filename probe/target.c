@@ -266,6 +266,11 @@ void target_prepare(const struct request *request)
 	case ENTRY_ENTRY_PAGE_I386:
 		invocations[0].target = mach_page_stub(request);
 		break;
+	case ENTRY_V86_INT:
+	case ENTRY_V86_INT_REDIRECTED:
+	case ENTRY_CODE16_INT:
+		sixteen_prepare(request);
+		break;
 #endif
 	}
 }

@@ -9,10 +9,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* As TEST_RING of entry/path.inc: whatever is not the kernel's ring is a program, in ring 1 and 2, too. */
+/*
+ * As TEST_RING of entry/path.inc: whatever is not the kernel's ring is a program, in ring 1 and 2, too; and whatever is in virtual-8086
+ * mode, where CS is no selector.
+ */
 static inline int is_from_program(const struct frame *frame)
 {
-	return (frame->cs & SELECTOR_RING) != 0;
+	return frame->flags & RFLAGS_VM || frame->cs & SELECTOR_RING;
 }
 
 #define VECTOR_DIVIDE	  0
@@ -77,15 +80,13 @@ void firmware_redo(void);
 void tables_load(void);
 void tables_set_tls(unsigned index, uint64_t descriptor);
 uint64_t tables_tls(unsigned index); /* 0: free */
-/* In protected mode: CR3 of the kernel's tasks, and of programs behind them. */
+/* In protected mode: CR3 of the kernel's tasks, and of the task of programs when one of them goes back to it. */
 void tss_set_tables(word kernel, word program);
 /* Points a vector at its stub, or at a path of its own. */
 void gate_to_stub(unsigned vector);
 /* With ibt=on, stubs are those that begin with endbr64: points all gates that lead to a stub at it. */
 void gates_land(void);
 void gate_to_path(unsigned vector, word path, int is_trap_gate);
-/* In protected mode: a task gate, for programs. */
-void gate_to_task(unsigned vector, unsigned selector);
 /* Whether programs may raise VECTOR_SOFTWARE by int. */
 void gate_opens(int to_programs);
 /* Points the call gates and the LDT's at their paths. */
@@ -176,13 +177,6 @@ static inline word interrupts_off(void)
 static inline void interrupts_restore(word flags)
 {
 	__asm__ volatile("push %0; popf" : : "r"(flags) : "memory", "cc");
-}
-
-static inline word read_cr0(void)
-{
-	word value;
-	__asm__ volatile("mov %%cr0, %0" : "=r"(value));
-	return value;
 }
 
 static inline word read_cr2(void)

@@ -38,6 +38,7 @@ struct cpu cpu;
 #define LEAF_EXTENDED_1	 0x80000001
 #define LEAF_EXTENDED_8	 0x80000008
 #define LEAF_EXTENDED_21 0x80000021
+#define EXT1_EDX_SYSCALL (1u << 11)
 #define EXT1_EDX_NX	 (1u << 20)
 #define EXT1_EDX_RDTSCP	 (1u << 27)
 #define EXT21_EAX_LFENCE (1u << 2) /* always serializing */
@@ -202,7 +203,10 @@ void cpu_find_features(void)
 	add(FEATURE_SHSTK, leaf7.ecx & LEAF7_ECX_SHSTK);
 	add(FEATURE_IBT, leaf7.edx & LEAF7_EDX_IBT);
 	add(FEATURE_SYSENTER, mode_has_sysenter(cpu.vendor) && cpu.has_sysenter);
-	add(FEATURE_SYSCALL32, MODE_HAS_SYSCALL32 && cpu.vendor == VENDOR_AMD);
+	/* Intel's processors have the bit in 64-bit mode alone, and no syscall of 32-bit code. */
+	add(FEATURE_SYSCALL32, cpu.vendor == VENDOR_AMD && extended(LEAF_EXTENDED_1).edx & EXT1_EDX_SYSCALL);
+	add(FEATURE_LEGACYSYSCALL, MODE_HAS_LEGACY_SYSCALL && cpu_has(FEATURE_SYSCALL32));
+	add(FEATURE_LIMITS, MODE_HAS_LIMITS);
 	add(FEATURE_PCID, MODE_HAS_PCID && leaf1.ecx & LEAF1_ECX_PCID);
 	add(FEATURE_PGE, leaf1.edx & LEAF1_EDX_PGE);
 	add(FEATURE_INVPCID, leaf7.ebx & LEAF7_EBX_INVPCID);

@@ -6,8 +6,9 @@
 #define RFLAGS_DF   0x400
 #define RFLAGS_IOPL 0x3000
 #define RFLAGS_NT   0x4000
-#define RFLAGS_VM   0x20000
+#define RFLAGS_VM   0x20000 /* virtual-8086 mode; never in long mode */
 #define RFLAGS_AC   0x40000
+#define RFLAGS_VIF  0x80000 /* IF as virtual-8086 mode has it, with CR4.VME */
 
 #define RFLAGS_PROGRAM 0x202 /* at a program's start: interrupts on */
 
@@ -25,6 +26,7 @@
 #define DR6_STEP  0x4000 /* BS: TF was set */
 #define DR7_RESET 0x400	 /* no breakpoint is on */
 
+#define CR4_VME	       0x1
 #define CR4_PSE	       0x10
 #define CR4_PAE	       0x20
 #define CR4_MCE	       0x40
@@ -102,6 +104,7 @@
  * SYSRET), so that with 0x20 an iretq from that program would raise #GP. sysexit takes them from SYSENTER_CS (0x10): code 32 at 0x20, data at 0x28, code 64 at 0x30,
  * its data at 0x38.
  */
+#define SELECTOR_LOCAL	      4	   /* its descriptor is in the LDT */
 #define SELECTOR_RING	      3	   /* of CS: the ring that runs, 0 for the kernel alone */
 #define SELECTOR_BOOT_CODE    0x08 /* 32 bits; in the boot's table alone */
 #define SELECTOR_KERNEL_CODE  0x10
@@ -125,8 +128,11 @@
 #define SELECTOR_TASK_JMP    0x140
 #define SELECTOR_TASK_NESTED 0x150
 #define SELECTOR_TASK_16     0x160
-#define SELECTOR_CODE_16     0x168 /* of that task: its code and its stack, where they lie */
-#define SELECTOR_STACK_16    0x170
+#define SELECTOR_TASK_16_CODE 0x168 /* of that task: its code and its stack, where they lie */
+#define SELECTOR_TASK_16_STACK 0x170
+#define SELECTOR_ESPFIX	      0x190 /* the kernel's stack by another name (entry/steps/espfix.S) */
+#define SELECTOR_EVENT	      0x1c0 /* and the two that follow: tasks of #DB, NMI and #MC (cpu/events.h) */
+#define SELECTOR_TRIAL	      0x1d8 /* a byte, while limits are tried (cpu/limits.c) */
 #endif
 /*
  * Of rings 1 and 2. Their data, and gates of 8 bytes instead of 16, are protected mode's. 0xb0 and 0xc0: SELECTOR_GATE_RING* of abi/lab.h.

@@ -1,6 +1,7 @@
 /* Decides what an exception means: a page to be mapped, a vsyscall, a tick, a fault of the program or of the kernel. */
 #include "entry/entry.h"
 #include "entry/steps/steps.h"
+#include "entry/v86.h"
 #include "mach/start.h"
 #include "mm/mm.h"
 #include "serial/serial.h"
@@ -121,6 +122,8 @@ static void page_fault(struct frame *frame)
 		return;
 	if (address < user_end && space_fault(address, frame->error))
 		return;
+	if (is_from_program(frame) && program_watches(frame))
+		return;
 	if (is_from_program(frame))
 		end_program(frame, address);
 	kernel_fault(frame, address);
@@ -156,18 +159,6 @@ static void software_interrupt(void)
 		stray_came(VECTOR_SOFTWARE);
 }
 
-/*
- * Each switch of tasks sets CR0.TS (SDM vol. 3, 7.3), so that the next use of the FPU's registers tells that they may be another task's. They
- * are the current thread's whatever task has served it (user/thread.c). Nothing else sets this flag.
- */
-static int was_task_switched(void)
-{
-	if (!(read_cr0() & CR0_TS))
-		return 0;
-	__asm__ volatile("clts");
-	return 1;
-}
-
 void exception(struct frame *frame)
 {
 	switch (frame->vector) {
@@ -183,16 +174,17 @@ void exception(struct frame *frame)
 	case VECTOR_SOFTWARE:
 		software_interrupt();
 		break;
+	case VECTOR_NO_FPU: /* a switch of tasks has set CR0.TS (SDM vol. 3, 7.3); long mode has none */
+		__asm__ volatile("clts");
+		break;
 	case VECTOR_NMI: /* a button or a watchdog; this kernel requests none */
 		stray_came(VECTOR_NMI);
 		break;
 	case VECTOR_MACHINE:
 		machine_check(frame);
-	case VECTOR_NO_FPU:
-		if (was_task_switched())
-			return;
-		/* fall through */
 	default:
+		if (v86_serves(frame))
+			return;
 		if (frame->vector >= VECTOR_INTERRUPTS) {
 			stray_came((unsigned)frame->vector);
 			return;

@@ -18,6 +18,8 @@
 #define FRAME_CS     (18 * 8)
 #define FRAME_WORDS  22
 
+#define ENTRY_STACK_PADDING 0 /* above a gate's frame; protected mode needs some */
+
 /* What gates push on the entry stack: interrupt and trap gates; call gates. */
 #define GATE_RIP 0
 #define GATE_CS	 8

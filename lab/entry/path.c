@@ -44,7 +44,7 @@ extern const struct parameter path_parameters_start[], path_parameters_end[];
 extern const uint8_t paths_start[], paths_end[];
 
 #define MAX_PIECES    256 /* of a path: steps that are there, hooks, ends */
-#define MAX_FAULTS    64
+#define MAX_FAULTS    128
 #define BRANCH_LENGTH 4
 #define INT3	      0xcc
 

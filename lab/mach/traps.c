@@ -1,6 +1,7 @@
 /* The traps: how each gets its arguments, whichever entry it came by, and those that are not about messages. */
 #include "mach/task.h"
 #include "cpu/cpu.h"
+#include "cpu/mode.h"
 #include "mach/trap.h"
 #include "serial/serial.h"
 #include "user/calls.h"
@@ -46,7 +47,7 @@ static void read_words(uint64_t *words, uint64_t from, unsigned count, unsigned 
 static inline __attribute__((always_inline)) void fetch(uint64_t *words, unsigned count,
 							const uint64_t registers[REGISTER_ARGUMENTS])
 {
-	if (current->bits == 32) {
+	if (!MODE_HAS_64_BITS || current->bits == 32) {
 		read_words(words, mach_stack + 4, count, 4);
 		return;
 	}

@@ -36,12 +36,12 @@ static uint32_t choose(uint64_t *address, uint64_t *bytes, int anywhere)
 		*address = space_find(*bytes);
 		return *address ? KERN_SUCCESS : KERN_NO_SPACE;
 	}
-	if (*address >= space->end)
+	if (*address >= space->end || *bytes > space->end - *address)
 		return KERN_INVALID_ADDRESS;
 	const uint64_t end = align_up(*address + *bytes, PAGE);
 	*address &= ~(PAGE - 1);
 	*bytes = end - *address;
-	if (*address < PAGE || end > space->end)
+	if (*address < PAGE)
 		return KERN_INVALID_ADDRESS;
 	return space_is_free(*address, *bytes) ? KERN_SUCCESS : KERN_NO_SPACE;
 }

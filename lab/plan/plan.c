@@ -1,6 +1,8 @@
 /* Reads the plan, a line at a time, and does what it says (abi/lab.h). */
 #include "cpu/counters.h"
+#include "cpu/mode.h"
 #include "entry/entry.h"
+#include "entry/rings.h"
 #include "entry/steps/steps.h"
 #include "mach/start.h"
 #include "mm/mm.h"
@@ -230,6 +232,8 @@ static int do_check(struct line *line)
 		end.detail[0] = end.detail[1] != 0 && end.detail[2] == 0 && end.detail[3];
 	} else if (word_is(word, "smep")) {
 		end.detail[0] = (uint64_t)smep_refuses();
+	} else if (word_is(word, "ring1")) {
+		end.detail[0] = (uint64_t)driver_tries(&end.detail[1]);
 	} else if (word_is(word, "trace")) {
 		end.detail[1] = trace_show();
 		end.detail[0] = end.detail[1] != 0;
@@ -289,6 +293,17 @@ static int do_limit(struct line *line)
 	return 1;
 }
 
+static int is_for_this_kernel(struct line *line)
+{
+	struct text name;
+
+	if (!line_next_word(line, &name))
+		return 0;
+	if (!word_is(name, MODE_KERNEL))
+		panic("the plan is for another of the lab's kernels; this is " MODE_KERNEL);
+	return 1;
+}
+
 /* The lines that come before all others. */
 static int do_header(struct line *line, struct text verb)
 {
@@ -296,6 +311,8 @@ static int do_header(struct line *line, struct text verb)
 
 	if (word_is(verb, "lab"))
 		return line_next_number(line, &version) && version == LAB_VERSION;
+	if (word_is(verb, "kernel"))
+		return is_for_this_kernel(line);
 	if (word_is(verb, "seed"))
 		return line_next_number(line, &plan.header.seed);
 	if (word_is(verb, "time"))

@@ -2,6 +2,7 @@
 #include "serial/console.h"
 #include "boot/efi.h"
 #include "cpu/cpu.h"
+#include "cpu/mode.h"
 #include "lab.h"
 #include "serial/line.h"
 #include "serial/pages.h"
@@ -174,6 +175,6 @@ _Noreturn void console_end(uint64_t hertz)
 	tsc_hertz = hertz;
 	if (efi_is_there())
 		efi_return(write_file);
-	log_line("no file was written: this takes UEFI; the serial line has the text");
+	log_line("no file was written: this takes " MODE_FILE_TAKES "; the serial line has the text");
 	turn_pages();
 }

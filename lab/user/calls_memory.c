@@ -81,7 +81,8 @@ long call_mmap(word address, word bytes, word protection, word flags, word file)
 	if (is_fixed && address % PAGE)
 		return -EINVAL;
 	const word at = is_fixed ? address : room_for(address, rounded, flags);
-	if (!at)
+	/* Address 0, too, if it is asked for: 8086 programs have a table there, and this kernel trusts no null pointer. */
+	if (!at && !is_fixed)
 		return -ENOMEM;
 	if (flags & MAP_FIXED_NOREPLACE && !space_is_free(at, rounded))
 		return -EEXIST;

@@ -1,5 +1,6 @@
 /* Bases of the segments FS and GS: thread pointers of programs. */
 #include "cpu/cpu.h"
+#include "cpu/segments.h"
 #include "entry/steps/steps.h"
 #include "mm/mm.h"
 #include "user/calls.h"
@@ -134,8 +135,9 @@ long call_set_thread_area(word descriptor)
 		if (user_put_4(descriptor, from.number))
 			return -EFAULT;
 	}
-	if (from.number < first || from.number >= first + TLS_ENTRIES)
+	uint64_t entry = descriptor_of(&from);
+	if (from.number < first || from.number >= first + TLS_ENTRIES || !limits_cut(&entry))
 		return -EINVAL;
-	set_entry(from.number - first, descriptor_of(&from));
+	set_entry(from.number - first, entry);
 	return 0;
 }

@@ -24,9 +24,10 @@ static uint8_t vdso32[2 * PAGE] __attribute__((aligned(4096)));
 
 unsigned gateway_best(void)
 {
-	if (cpu_has(FEATURE_SYSCALL32))
-		return GATEWAY_SYSCALL;
-	return cpu_has(FEATURE_SYSENTER) ? GATEWAY_SYSENTER : GATEWAY_INT80;
+	/* In protected mode AMD's processors have both. There syscall is a switch's (events-by), and sysenter brings its stack. */
+	if (cpu_has(FEATURE_SYSENTER))
+		return GATEWAY_SYSENTER;
+	return cpu_has(FEATURE_SYSCALL32) ? GATEWAY_SYSCALL : GATEWAY_INT80;
 }
 
 unsigned gateway_choose(void)

@@ -67,7 +67,7 @@ struct thread *thread_new(const struct frame *start, int bits, int serves, word 
 	__builtin_memset(thread, 0, offsetof(struct thread, registers));
 	thread->stack = switch_prepare(kernel_stack_top, &thread->start);
 	thread->kernel_stack = kernel_stack_top;
-	thread->entry_stack = top_of_stack(&entry_stacks[index] + 1, 2 * index + 1);
+	thread->entry_stack = top_of_stack(&entry_stacks[index] + 1, 2 * index + 1) - ENTRY_STACK_PADDING;
 	thread->ring1_stack = (word)(&ring_stacks[index][0] + 1);
 	thread->space = space;
 	thread->landing_pad = landing_pad;

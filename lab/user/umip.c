@@ -189,7 +189,7 @@ int umip_fault(struct frame *frame)
 	    .next = frame->ip,
 	};
 
-	if (configured[SWITCH_UMIP] != UMIP_ON || frame->error || skip_prefixes(&code) != 0x0f || code.failed)
+	if (configured[SWITCH_UMIP] != UMIP_ON || frame->flags & RFLAGS_VM || frame->error || skip_prefixes(&code) != 0x0f || code.failed)
 		return 0;
 	/* Addresses of 16 bits are nobody's. */
 	if (!code.is_64 && code.is_short_address)

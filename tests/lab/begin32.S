@@ -9,7 +9,7 @@
 
 	.globl	_start
 _start:	mov	%esp, stack_before
-	ljmp	$USER_CODE_64, $see
+	SEE
 
 seen:	xor	%ebx, %ebx
 	SYSTEM_CALL NR_EXIT

@@ -6,8 +6,8 @@
 
 use crate::guest::{Answer, Emulator, Ran, Script};
 use crate::kernel::{Kernel, Path};
-use crate::steps::{PATHS, entering, taken};
-use places::lab::End;
+use crate::steps::{entering, paths_in, taken};
+use places::lab::{End, Mode};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
@@ -62,9 +62,10 @@ struct Asked {
     operation: &'static str,
 }
 
-/// Configurations, and what to measure in each.
+/// Configurations, and what to measure in each, with one of the lab's kernels.
 #[derive(Default)]
 struct Plan {
+    mode: Mode,
     wholes: Vec<SwitchValues>,
     rows: Vec<Asked>,
 }
@@ -74,7 +75,7 @@ impl Plan {
     fn add(&mut self, whole: SwitchValues, operations: &[&'static str]) {
         let number = self.wholes.len();
         self.wholes.push(whole);
-        for (entry, _) in PATHS.iter() {
+        for (entry, _) in paths_in(self.mode) {
             self.rows.extend(operations.iter().map(|operation| Asked { whole: number, entry, operation }));
         }
     }
@@ -89,7 +90,7 @@ impl Plan {
     }
 
     fn boot(&self, rows: &[Asked]) -> Option<Vec<Counted>> {
-        let (mut script, mut last) = (Script::new(), None);
+        let (mut script, mut last) = (Script::in_mode(self.mode), None);
         script.harmless();
         for row in rows {
             if last != Some(row.whole) {
@@ -141,9 +142,9 @@ fn count(ran: &Ran) -> Counted {
     }
 }
 
-fn paths() -> Paths {
-    let kernel = Kernel::read();
-    PATHS.iter().map(|(entry, path)| (*entry, kernel.path(path))).collect()
+fn paths(mode: Mode) -> Paths {
+    let kernel = Kernel::in_mode(mode);
+    paths_in(mode).into_iter().map(|(entry, path)| (entry, kernel.path(path))).collect()
 }
 
 /// What the steps say that a row executes, but for the service.
@@ -157,7 +158,7 @@ fn listed(paths: &Paths, whole: &SwitchValues, row: &Asked) -> u64 {
 /// bare, and the same everywhere. How many rows that were; none where the emulator is not here.
 fn check(plan: &Plan) -> Option<usize> {
     let counts = plan.counts()?;
-    let (paths, mut services, mut wrong) = (paths(), BTreeMap::new(), Vec::new());
+    let (paths, mut services, mut wrong) = (paths(plan.mode), BTreeMap::new(), Vec::new());
     let mut measured = 0;
     for (row, counted) in plan.rows.iter().zip(counts) {
         let (entry, operation, words) = (row.entry, row.operation, plan.words(row));
@@ -198,26 +199,35 @@ fn may_lack(whole: &SwitchValues) -> bool {
     needs.any(|need| need.feature.is_some() && !need.harmless)
 }
 
-fn with_bare() -> Plan {
-    let mut plan = Plan::default();
+fn with_bare(mode: Mode) -> Plan {
+    let mut plan = Plan { mode, ..Plan::default() };
     plan.add(Table::get().bare(), &OPERATIONS);
     plan
 }
 
 #[test]
 fn each_step_alone_adds_what_its_listing_says() {
-    let (mut plan, all) = (with_bare(), settings());
+    check_each_alone(Mode::Long);
+}
+
+pub fn check_each_alone(mode: Mode) {
+    let (mut plan, all) = (with_bare(mode), settings());
     for setting in &all {
         plan.add(together(&[setting]).unwrap_or_else(|| panic!("{setting} contradicts itself")), &OPERATIONS);
     }
     // Some paths of half of the settings, whatever the processor lacks.
-    assert!(check(&plan).is_none_or(|rows| rows > all.len() * PATHS.len()), "hardly anything was measured");
+    let most = all.len() * paths_in(mode).len();
+    assert!(check(&plan).is_none_or(|rows| rows > most), "hardly anything was measured");
     assert!(all.len() > 40, "{all:?}");
 }
 
 #[test]
 fn each_pair_of_steps_adds_what_their_listings_say() {
-    let (mut plan, all) = (with_bare(), settings());
+    check_pairs(Mode::Long);
+}
+
+pub fn check_pairs(mode: Mode) {
+    let (mut plan, all) = (with_bare(mode), settings());
     let mut pairs: Vec<SwitchValues> = Vec::new();
     for (place, one) in all.iter().enumerate() {
         pairs.extend(all[place + 1..].iter().filter_map(|other| together(&[one, other])));
@@ -240,7 +250,7 @@ fn each_pair_of_steps_adds_what_their_listings_say() {
 
 #[test]
 fn each_profile_is_the_sum_of_its_steps() {
-    let (mut plan, table) = (with_bare(), Table::get());
+    let (mut plan, table) = (with_bare(Mode::Long), Table::get());
     let prefixes: Vec<SwitchValues> =
         table.profiles.iter().flat_map(|profile| in_order(&profile.steps)).collect();
     prefixes.into_iter().for_each(|whole| plan.add(whole, &OPERATIONS[1..]));
@@ -253,7 +263,10 @@ fn each_profile_is_the_sum_of_its_steps() {
         };
         (0..profile.steps.len()).filter_map(without).for_each(|whole| plan.add(whole, &OPERATIONS[..1]));
     }
-    assert!(check(&plan).is_none_or(|rows| rows > PATHS.len() * 20), "hardly anything was measured");
+    assert!(
+        check(&plan).is_none_or(|rows| rows > paths_in(Mode::Long).len() * 20),
+        "hardly anything was measured"
+    );
 }
 
 /// A profile that grows step by step, without what the emulator cannot do.

@@ -131,7 +131,12 @@ CASE read-after-\name			# the lower half of an address of the kernel's
 	mov	$NUMBER_\name, %eax
 	PREPARE_\name
 	ENTER_\name
+#if PROTECTED
+9:	mov	number, %eax
+	mov	(%eax), %al
+#else
 9:	ljmp	$USER_CODE_64, $read_kernel
+#endif
 .endr
 
 /* sysenter's stack pointer is in ebp. */

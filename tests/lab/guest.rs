@@ -165,7 +165,12 @@ impl Script {
 
     /// The same for the kernel of protected mode.
     pub fn protected() -> Script {
-        Script { mode: Mode::Protected, ..Script::new() }
+        Script::in_mode(Mode::Protected)
+    }
+
+    /// The same for the kernel of this mode.
+    pub fn in_mode(mode: Mode) -> Script {
+        Script { mode, ..Script::new() }
     }
 
     /// Changes each probe: in the place of these bytes, which it has once, are those.

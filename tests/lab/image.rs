@@ -4,7 +4,7 @@
 use crate::guest::limits;
 use crate::kernel::Kernel;
 use crate::skipped::skipped;
-use places::lab::{Line, Plan};
+use places::lab::{Line, Mode, Plan};
 use record::{Request, abi};
 use std::fs;
 use std::io::Write;
@@ -27,28 +27,33 @@ const GAP: usize = 2;
 const OVMF: [&str; 2] = ["/usr/share/OVMF/OVMF_CODE_4M.fd", "/usr/share/edk2/ovmf/OVMF_CODE.fd"];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Firmware {
+pub enum Firmware {
     Bios,
     Uefi,
 }
 
 /// What the image has been copied to.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Medium {
+pub enum Medium {
     Usb,
     Cd,
 }
 
 /// A folder with an image, and with what machines that boot it leave behind.
-struct Image {
+pub struct Image {
     folder: tempfile::TempDir,
 }
 
 impl Image {
     /// None, having said why, where something that it takes is missing.
     fn make(plan: &Plan) -> Option<Image> {
+        Image::make_in(Mode::Long, plan)
+    }
+
+    /// The same with the kernel for this mode.
+    pub fn make_in(mode: Mode, plan: &Plan) -> Option<Image> {
         let archive = places::lab::pack(plan, &places::lab::probes()).unwrap();
-        let bytes = match places::lab::image(places::lab::Mode::Long, &archive, &limits()) {
+        let bytes = match places::lab::image(mode, &archive, &limits()) {
             Err(trouble) if trouble.is_missing() => {
                 skipped(trouble);
                 return None;
@@ -86,7 +91,7 @@ fn efi_partition(image: &[u8]) -> u64 {
 }
 
 /// A machine that boots an image.
-struct Machine<'a> {
+pub struct Machine<'a> {
     child: Child,
     monitor: ChildStdin,
     image: &'a Image,
@@ -101,7 +106,7 @@ impl Drop for Machine<'_> {
 
 impl Machine<'_> {
     /// None, having said why, where something that it takes is missing.
-    fn boot(image: &Image, firmware: Firmware, medium: Medium) -> Option<Machine<'_>> {
+    pub fn boot(image: &Image, firmware: Firmware, medium: Medium) -> Option<Machine<'_>> {
         let ovmf = OVMF.into_iter().find(|file| Path::new(file).exists());
         if firmware == Firmware::Uefi && ovmf.is_none() {
             skipped("no UEFI firmware for QEMU (Debian: apt install ovmf)");
@@ -140,7 +145,7 @@ impl Machine<'_> {
     }
 
     /// The lines that the kernel wrote, when it is done.
-    fn lines(&self) -> Vec<String> {
+    pub fn lines(&self) -> Vec<String> {
         let start = Instant::now();
         while !self.serial().contains("\ndone; the machine can be switched off\n") {
             assert!(start.elapsed() < PATIENCE, "not done: {}", self.serial());
@@ -181,7 +186,7 @@ impl Machine<'_> {
     }
 
     /// Rows of the text screen. Without quotes, the file's name would be divided by.
-    fn letters(&mut self) -> Vec<String> {
+    pub fn letters(&mut self) -> Vec<String> {
         let command = format!("pmemsave 0xb8000 4000 \"{}\"", self.image.file("letters").display());
         let cells = self.made(&command, "letters", 4000);
         let row = |row: &[u8]| row.chunks(2).map(|cell| char::from(cell[0])).collect();
@@ -189,7 +194,7 @@ impl Machine<'_> {
     }
 
     /// Rows of the drawn screen, each cell by the letter that the kernel's font draws so.
-    fn pixels(&mut self, font: &[u8]) -> Vec<String> {
+    pub fn pixels(&mut self, font: &[u8]) -> Vec<String> {
         let command = format!("screendump {}", self.image.file("pixels").display());
         loop {
             let picture = self.made(&command, "pixels", 16);
@@ -270,8 +275,13 @@ fn pages(lines: &[String], columns: usize, rows: usize) -> Vec<Vec<String>> {
 
 /// So many rows in each of two configurations.
 fn plan(rows: usize) -> Plan {
+    plan_of("syscall-x86_64", rows)
+}
+
+/// The same of this entry.
+pub fn plan_of(entry: &str, rows: usize) -> Plan {
     let table = Table::get();
-    let entry = table.entry("syscall-x86_64").unwrap();
+    let entry = table.entry(entry).unwrap();
     let mut lines = vec![Line::Tsc(HERTZ), Line::Screen, Line::Limit(1_000_000_000)];
     for value in ["off", "on"] {
         lines.push(Line::Set(vec![("pti".into(), value.into())]));
@@ -297,7 +307,7 @@ fn plan(rows: usize) -> Plan {
 }
 
 /// Looks until every page has been seen; each must be exactly what it should be.
-fn see_all(lines: &[String], mut look: impl FnMut() -> Vec<String>) -> usize {
+pub fn see_all(lines: &[String], mut look: impl FnMut() -> Vec<String>) -> usize {
     let start = Instant::now();
     let first = look();
     let pages = pages(lines, first[0].chars().count(), first.len());
@@ -408,7 +418,7 @@ fn by_bios_what_goes_wrong_in_32_bit_code_is_on_the_screen() {
 }
 
 /// The line that tells what became of the file; what was written before it.
-fn told_of_file(lines: &[String]) -> (&str, String) {
+pub fn told_of_file(lines: &[String]) -> (&str, String) {
     let at = lines.len() - 2;
     (&lines[at], lines[..at].iter().map(|line| format!("{line}\n")).collect())
 }

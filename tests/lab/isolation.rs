@@ -17,6 +17,13 @@ const UPPER_HALF: u64 = 1 << 63;
 
 /// What programs' page tables have of the kernel's half: start and end.
 fn allowed(kernel: &Kernel, vsyscall: bool) -> Vec<(u64, u64)> {
+    let mut ranges = kernel_ranges(kernel);
+    ranges.extend(vsyscall.then_some((VSYSCALL, VSYSCALL + PAGE)));
+    ranges
+}
+
+/// The same of the kernel itself.
+pub fn kernel_ranges(kernel: &Kernel) -> Vec<(u64, u64)> {
     let range = |name: &str| (kernel.symbol(&format!("{name}_start")), kernel.symbol(&format!("{name}_end")));
     let mut ranges = vec![range("trampoline")];
     let (mut start, end) = range("cpu_area");
@@ -26,7 +33,6 @@ fn allowed(kernel: &Kernel, vsyscall: bool) -> Vec<(u64, u64)> {
         start = guard + PAGE;
     }
     ranges.push((start, end));
-    ranges.extend(vsyscall.then_some((VSYSCALL, VSYSCALL + PAGE)));
     ranges
 }
 

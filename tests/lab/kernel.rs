@@ -95,8 +95,11 @@ impl Kernel {
     /// The numbers between `<name>_start` and `<name>_end`.
     pub fn quads(&self, name: &str) -> Vec<u64> {
         let (start, end) = (self.symbol(&format!("{name}_start")), self.symbol(&format!("{name}_end")));
-        let quad = |at| u64::from_le_bytes(*self.bytes(at).first_chunk().unwrap());
-        (start..end).step_by(8).map(quad).collect()
+        let number = |at| match self.mode() {
+            Mode::Long => u64::from_le_bytes(*self.bytes(at).first_chunk().unwrap()),
+            Mode::Protected => u32::from_le_bytes(*self.bytes(at).first_chunk().unwrap()).into(),
+        };
+        (start..end).step_by(self.bits() as usize / 8).map(number).collect()
     }
 
     /// What a variable holds.
@@ -218,6 +221,11 @@ impl Kernel {
                 .map(|step| Step { name: step.name.clone(), instructions: step.instructions(), step })
                 .collect(),
         }
+    }
+
+    pub fn path_names(&self) -> BTreeSet<String> {
+        let (_, paths) = places::lab::kernel_paths(self.mode()).unwrap();
+        paths.paths.iter().map(|path| path.name.clone()).collect()
     }
 
     /// Pages that are not mapped, below stacks.
@@ -364,6 +372,13 @@ fn target(on: &[&Step], from: &Step, jump: &Instruction) -> (usize, usize) {
 pub fn leaves(instruction: &Instruction) -> bool {
     matches!(
         instruction.code(),
-        Code::Sysretq | Code::Sysretd | Code::Sysexitq | Code::Sysexitd | Code::Iretq | Code::Retfq
+        Code::Sysretq
+            | Code::Sysretd
+            | Code::Sysexitq
+            | Code::Sysexitd
+            | Code::Iretq
+            | Code::Iretd
+            | Code::Retfq
+            | Code::Retfd
     )
 }

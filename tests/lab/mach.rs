@@ -8,7 +8,7 @@ use crate::mach_answers;
 use crate::monitor::{is_missing, wrapped};
 use iced_x86::{Code, Decoder, DecoderOptions, Instruction, Mnemonic};
 use object::{Object, ObjectSection};
-use places::lab::{End, Limits, Qemu};
+use places::lab::{End, Limits, Mode, Qemu};
 
 /// Ways in, in the order of mach64.S.
 pub const WAYS_64: [&str; 11] = [
@@ -25,7 +25,7 @@ pub const WAYS_64: [&str; 11] = [
     "call_gate_i386",
 ];
 
-/// In the order of mach32.S. `syscall` of 32-bit code is AMD's, `sysenter` Intel's.
+/// In the order of mach32.S. In long mode, `syscall` of 32-bit code is AMD's, and `sysenter` Intel's.
 const WAYS_32: [&str; 9] =
     ["lcall7", "int80", "sysenter", "syscall", "call_gate", "ud", "lock_nop", "int3", "div0"];
 
@@ -52,14 +52,27 @@ pub fn program(bits: u8, source: &str) -> Program {
     freestanding_with(bits, &[source, "mach.c", IMAGE, &assembly], &["-Wno-unused-function"])
 }
 
-/// The ways that an emulator's processor has, by their numbers.
-fn ways(bits: u8, emulator: Emulator) -> Vec<usize> {
+/// The widths of the programs that the kernel of a mode runs.
+pub fn widths(mode: Mode) -> &'static [u8] {
+    match mode {
+        Mode::Long => &[64, 32],
+        Mode::Protected => &[32],
+    }
+}
+
+/// A program of this folder, of each width that there is.
+fn programs(mode: Mode, source: &str) -> Vec<Program> {
+    widths(mode).iter().map(|bits| program(*bits, source)).collect()
+}
+
+/// The ways that an emulator's processor has in a mode, by their numbers.
+fn ways(mode: Mode, bits: u8, emulator: Emulator) -> Vec<usize> {
     let is_amd = emulator == Emulator::TcgAmd;
     let all: &[&str] = if bits == 64 { &WAYS_64 } else { &WAYS_32 };
     let has = |way: &str| match way {
-        "sysenter" => !is_amd,
-        "syscall" => bits == 64 || is_amd,
-        // QEMU's emulation has not the rings' privileges (entries.toml).
+        "sysenter" => !is_amd || mode == Mode::Protected,
+        "syscall" => bits == 64 || (is_amd && mode == Mode::Long),
+        // QEMU's emulation has not the rings' privileges (entries.toml). Elsewhere a trap's arguments would be sought on a ring's stack.
         "ring1" | "ring2" => false,
         _ => true,
     };
@@ -116,14 +129,19 @@ pub fn hello(bits: u8, words: &str, lost: usize) -> String {
 
 #[test]
 fn every_trap_answers_through_every_entry_with_every_protection() {
+    check_entries(Mode::Long);
+}
+
+/// Every trap by every way in, with all configurations.
+pub fn check_entries(mode: Mode) {
     for emulator in [Emulator::TcgIntel, Emulator::TcgAmd] {
-        let mut script = Script::new();
+        let mut script = Script::in_mode(mode);
         let mut expected = Vec::new();
-        let programs = [64, 32].map(|bits| (bits, program(bits, "mach_hello.c")));
+        let programs = programs(mode, "mach_hello.c");
         for configuration in CONFIGURATIONS {
             script.set(&format!("{ALL_OFF} {configuration} personality=mach"));
-            for (bits, program) in &programs {
-                for way in ways(*bits, emulator) {
+            for (bits, program) in widths(mode).iter().zip(&programs) {
+                for way in ways(mode, *bits, emulator) {
                     run(&mut script, program, way, &["a", "b c"]);
                     let is_lost =
                         *bits == 64 && WAYS_64[way] == "sysenter" && configuration.contains("exit=natural");
@@ -139,23 +157,21 @@ fn every_trap_answers_through_every_entry_with_every_protection() {
     }
 }
 
-/// What a program of both widths says by itself, through one entry.
-fn said(source: &str, configuration: &str) -> Option<[String; 2]> {
-    let mut script = Script::new();
+/// What a program of each width says by itself, through one entry.
+fn said(mode: Mode, source: &str, configuration: &str) -> Option<Vec<String>> {
+    let mut script = Script::in_mode(mode);
     script.set(&format!("{ALL_OFF} {configuration} personality=mach"));
-    for bits in [64, 32] {
-        run(&mut script, &program(bits, source), 0, &[]);
-    }
+    programs(mode, source).iter().for_each(|program| run(&mut script, program, 0, &[]));
     let session = boot(&script, Emulator::TcgIntel)?;
-    Some([session.ran[0].text(), session.ran[1].text()])
+    Some(session.ran.iter().map(|ran| ran.text()).collect())
 }
 
-/// Runs a program of both widths in some configurations, and compares what it says with a table.
-fn answers(source: &str, wanted: fn(u8) -> String) {
+/// Runs a program of each width in some configurations, and compares what it says with a table.
+fn answers(mode: Mode, source: &str, wanted: impl Fn(u8) -> String) {
     for configuration in [CONFIGURATIONS[0], CONFIGURATIONS[3], CONFIGURATIONS[6]] {
-        let Some(both) = said(source, configuration) else { return };
-        for (text, bits) in both.iter().zip([64, 32]) {
-            assert_eq!(*text, wanted(bits), "{source}, {bits} bits, {configuration}");
+        let Some(all) = said(mode, source, configuration) else { return };
+        for (text, bits) in all.iter().zip(widths(mode)) {
+            assert_eq!(*text, wanted(*bits), "{source}, {bits} bits, {configuration}");
         }
     }
 }
@@ -170,24 +186,42 @@ fn lines(table: &[(&str, u64, u64)], bits: u8) -> String {
 
 #[test]
 fn a_message_arrives_as_gnu_mach_delivers_it() {
-    answers("mach_messages.c", |bits| {
-        if bits == 64 { mach_answers::MESSAGES_64.into() } else { mach_answers::MESSAGES_32.into() }
-    });
+    check_messages(Mode::Long);
 }
 
 #[test]
 fn what_is_wrong_is_refused_with_gnu_machs_codes() {
-    answers("mach_errors.c", |bits| lines(mach_answers::ERRORS, bits));
+    check_errors(Mode::Long);
 }
 
 #[test]
 fn the_kernel_serves_requests_of_migs_stubs() {
-    answers("mach_servers.c", |bits| lines(mach_answers::SERVERS, bits));
+    check_servers(Mode::Long);
 }
 
 #[test]
 fn threads_of_a_task_are_made_and_ended() {
-    answers("mach_threads.c", of_threads);
+    check_threads(Mode::Long);
+}
+
+pub fn check_messages(mode: Mode) {
+    answers(mode, "mach_messages.c", |bits| {
+        if bits == 64 { mach_answers::MESSAGES_64.into() } else { mach_answers::MESSAGES_32.into() }
+    });
+}
+
+pub fn check_errors(mode: Mode) {
+    answers(mode, "mach_errors.c", |bits| lines(mach_answers::ERRORS, bits));
+}
+
+pub fn check_servers(mode: Mode) {
+    answers(mode, "mach_servers.c", |bits| lines(mach_answers::SERVERS, bits));
+}
+
+pub fn check_threads(mode: Mode) {
+    // In protected mode a program's addresses end below that one, as they do in GNU Mach, which takes any.
+    let wild = if mode == Mode::Protected { "a wild address 4\n" } else { "a wild address 0\n" };
+    answers(mode, "mach_threads.c", |bits| of_threads(bits).replace("a wild address 0\n", wild));
 }
 
 /// What `mach_threads.c` says.
@@ -204,15 +238,15 @@ pub fn together(script: &mut Script, first: (&Program, &[&str]), others: &[(&Pro
     run(script, first.0, 0, first.1);
 }
 
-/// So many tasks, of both widths where it says so.
-fn pairs(script: &mut Script, programs: &[Program; 2], first: &str, other: &str) -> Vec<usize> {
+/// So many tasks, of each pair of widths.
+fn pairs(script: &mut Script, programs: &[Program], first: &str, other: &str) -> Vec<usize> {
     let mut counts = Vec::new();
     for count in [1, 2, 7] {
-        for widths in [[0, 0], [1, 1], [0, 1], [1, 0]] {
+        for (one, two) in programs.iter().flat_map(|one| programs.iter().map(move |two| (one, two))) {
             let number = count.to_string();
             let others: Vec<(&Program, &[&str])> =
-                (0..count).map(|_| (&programs[widths[1]], std::slice::from_ref(&other))).collect();
-            together(script, (&programs[widths[0]], &[first, &number]), &others);
+                (0..count).map(|_| (two, std::slice::from_ref(&other))).collect();
+            together(script, (one, &[first, &number]), &others);
             counts.push(count);
         }
     }
@@ -221,11 +255,15 @@ fn pairs(script: &mut Script, programs: &[Program; 2], first: &str, other: &str)
 
 #[test]
 fn tasks_ask_and_answer() {
+    check_pairs(Mode::Long);
+}
+
+pub fn check_pairs(mode: Mode) {
     for (first, other, of_other) in
         [("a", "q", "wrong of one who asks 0\n"), ("d", "f", "wrong of one who sends 0\n")]
     {
-        let programs = [64, 32].map(|bits| program(bits, "mach_pair.c"));
-        let (mut script, mut counts) = (Script::new(), Vec::new());
+        let programs = programs(mode, "mach_pair.c");
+        let (mut script, mut counts) = (Script::in_mode(mode), Vec::new());
         for configuration in ["pti=off", "pti=on", "pti=on stack=minimum exit=iret"] {
             script.set(&format!("{configuration} personality=mach"));
             counts.extend(pairs(&mut script, &programs, first, other));
@@ -242,8 +280,12 @@ fn tasks_ask_and_answer() {
 
 #[test]
 fn who_waits_for_ever_ends_the_program() {
-    let programs = [64, 32].map(|bits| program(bits, "mach_pair.c"));
-    let mut script = Script::new();
+    check_waits(Mode::Long);
+}
+
+pub fn check_waits(mode: Mode) {
+    let programs = programs(mode, "mach_pair.c");
+    let mut script = Script::in_mode(mode);
     script.set("personality=mach");
     for program in &programs {
         run(&mut script, program, 0, &["w"]);
@@ -320,8 +362,12 @@ fn programs_of_two_personalities_do_not_run_together() {
 
 #[test]
 fn a_number_that_is_no_trap_is_an_invalid_instruction() {
-    let mut script = Script::new();
-    let programs = [64, 32].map(|bits| program(bits, "mach_ends.c"));
+    check_ends(Mode::Long);
+}
+
+pub fn check_ends(mode: Mode) {
+    let mut script = Script::in_mode(mode);
+    let programs = programs(mode, "mach_ends.c");
     let ends = ["130", "131", "stack", "far"];
     for configuration in ["pti=on stack=frame", "pti=off stack=minimum"] {
         script.set(&format!("{configuration} personality=mach"));
@@ -333,8 +379,10 @@ fn a_number_that_is_no_trap_is_an_invalid_instruction() {
     script.set("personality=linux");
     programs.iter().for_each(|program| run(&mut script, program, 0, &["linux"]));
     let Some(session) = script.boot(Emulator::TcgIntel) else { return };
-    let widths = [64, 32, 64, 32].iter().flat_map(|bits| ends.iter().map(move |end| (*bits, *end)));
-    for (ran, (bits, end)) in session.ran.iter().zip(widths) {
+    let widths = widths(mode).repeat(2);
+    let (ended, of_linux) = session.ran.split_at(widths.len() * ends.len());
+    let asked = widths.iter().flat_map(|bits| ends.iter().map(move |end| (*bits, *end)));
+    for (ran, (bits, end)) in ended.iter().zip(asked) {
         let wanted = match (end, bits) {
             // The last argument is read first: the seventh, behind the return address.
             ("stack", 64) => [11, 1, 14 << 32, 0x123 + 8],
@@ -345,15 +393,20 @@ fn a_number_that_is_no_trap_is_an_invalid_instruction() {
         };
         assert_eq!(ran.end, End::Fault(wanted), "{}: {:?}", ran.label, ran.log);
     }
-    for ran in &session.ran[16..] {
+    assert!(!of_linux.is_empty());
+    for ran in of_linux {
         assert_eq!(ran.end, End::Exited(38), "{}", ran.label); // ENOSYS
     }
 }
 
 #[test]
 fn limits_are_errors_and_no_end() {
-    let programs = [64, 32].map(|bits| program(bits, "mach_hostile.c"));
-    let mut script = Script::new();
+    check_limits(Mode::Long);
+}
+
+pub fn check_limits(mode: Mode) {
+    let programs = programs(mode, "mach_hostile.c");
+    let mut script = Script::in_mode(mode);
     for configuration in ["pti=off stack=minimum", "pti=on stack=frame"] {
         script.set(&format!("{configuration} personality=mach"));
         for program in &programs {

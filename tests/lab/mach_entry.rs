@@ -3,11 +3,13 @@
 use crate::build::{Program, freestanding_with, root};
 use crate::guest::{Emulator, Script};
 use crate::kernel::Kernel;
-use crate::mach::{ALL_OFF, CONFIGURATIONS, IMAGE, boot, code_of, enters, hello, program, run, run_by};
+use crate::mach::{
+    ALL_OFF, CONFIGURATIONS, IMAGE, boot, code_of, enters, hello, program, run, run_by, widths,
+};
 use crate::mach_answers;
 use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, Register};
 use object::{Object, ObjectSection, ObjectSymbol};
-use places::lab::End;
+use places::lab::{End, Mode};
 use std::collections::BTreeMap;
 use std::process::Command;
 
@@ -25,28 +27,30 @@ const OF_AMD: [(&str, [&str; 2]); 4] = [
     ("syscall", ["f05", "f05"]),
 ];
 
-fn variants(emulator: Emulator) -> [(&'static str, [&'static str; 2]); 4] {
+/// In protected mode both vendors' have what Intel's has.
+fn variants(mode: Mode, emulator: Emulator) -> [(&'static str, [&'static str; 2]); 4] {
     match emulator {
-        Emulator::TcgIntel | Emulator::Bochs => OF_INTEL,
-        Emulator::TcgAmd | Emulator::BochsAmd => OF_AMD,
+        Emulator::TcgAmd | Emulator::BochsAmd if mode == Mode::Long => OF_AMD,
+        _ => OF_INTEL,
     }
 }
 
 /// Every trap through the page, with these configurations, and which instruction it has.
-fn check_variants(emulator: Emulator, configurations: &[&str]) {
-    let of_both = |source| [64, 32].map(|bits| program(bits, source));
-    let [hellos, messages, how] = ["mach_hello.c", "mach_messages.c", "mach_entry.c"].map(of_both);
-    let (mut script, mut expected) = (Script::new(), Vec::new());
+pub fn check_variants(mode: Mode, emulator: Emulator, configurations: &[&str]) {
+    let (mut script, mut expected) = (Script::in_mode(mode), Vec::new());
     for configuration in configurations {
-        for (variant, instructions) in variants(emulator) {
+        for (variant, instructions) in variants(mode, emulator) {
             script.set(&format!("{ALL_OFF} {configuration} personality=mach entry-page={variant}"));
-            for (place, bits) in [64, 32].into_iter().enumerate() {
-                let lost = bits == 64 && variant == "sysenter" && configuration.contains("exit=natural");
-                run_by(&mut script, &hellos[place], "entry", &["a", "b c"]);
+            for bits in widths(mode).iter().copied() {
+                let [hellos, messages, how] =
+                    ["mach_hello.c", "mach_messages.c", "mach_entry.c"].map(|source| program(bits, source));
+                let (place, is_natural) = (usize::from(bits == 32), configuration.contains("exit=natural"));
+                let lost = bits == 64 && variant == "sysenter" && is_natural;
+                run_by(&mut script, &hellos, "entry", &["a", "b c"]);
                 expected.push(hello(bits, "[a][b c]", usize::from(lost)));
-                run_by(&mut script, &messages[place], "entry", &[]);
+                run_by(&mut script, &messages, "entry", &[]);
                 expected.push([mach_answers::MESSAGES_64, mach_answers::MESSAGES_32][place].into());
-                run(&mut script, &how[place], 0, &["h"]);
+                run(&mut script, &how, 0, &["h"]);
                 expected.push(format!("mapped 0\nenters by {}\n", instructions[place]));
             }
         }
@@ -60,14 +64,14 @@ fn check_variants(emulator: Emulator, configurations: &[&str]) {
 
 #[test]
 fn every_trap_answers_alike_through_every_variant_of_the_page() {
-    check_variants(Emulator::TcgIntel, &CONFIGURATIONS);
-    check_variants(Emulator::TcgAmd, &CONFIGURATIONS);
+    check_variants(Mode::Long, Emulator::TcgIntel, &CONFIGURATIONS);
+    check_variants(Mode::Long, Emulator::TcgAmd, &CONFIGURATIONS);
 }
 
 #[test]
 fn the_page_works_in_bochs() {
     for emulator in [Emulator::Bochs, Emulator::BochsAmd] {
-        check_variants(emulator, &[CONFIGURATIONS[0], CONFIGURATIONS[3]]);
+        check_variants(Mode::Long, emulator, &[CONFIGURATIONS[0], CONFIGURATIONS[3]]);
     }
 }
 
@@ -86,10 +90,14 @@ fn an_entry_that_the_processor_lacks_is_refused() {
 /// A write is a fault of a page that is there (SEGV_ACCERR), also where Linux' mprotect was asked for more; and so is a fetch from a page that is only to be read.
 #[test]
 fn the_page_can_be_executed_and_never_written() {
-    let mut script = Script::new();
+    check_protection(Mode::Long);
+}
+
+pub fn check_protection(mode: Mode) {
+    let mut script = Script::in_mode(mode);
     script.set("personality=mach");
-    for bits in [64, 32] {
-        let program = program(bits, "mach_entry.c");
+    for bits in widths(mode) {
+        let program = program(*bits, "mach_entry.c");
         ["w", "x", "h"].iter().for_each(|letter| run(&mut script, &program, 0, &[letter]));
     }
     let Some(session) = script.boot(Emulator::TcgIntel) else { return };
@@ -118,14 +126,19 @@ fn bare(bits: u8) -> Program {
 
 #[test]
 fn a_program_without_an_entering_instruction_makes_traps() {
-    let programs = [64, 32].map(|bits| (bits, program(bits, "mach_entry.c"), bare(bits)));
+    check_bare(Mode::Long);
+}
+
+pub fn check_bare(mode: Mode) {
+    let of = |bits: &u8| (*bits, program(*bits, "mach_entry.c"), bare(*bits));
+    let programs: Vec<(u8, Program, Program)> = widths(mode).iter().map(of).collect();
     for (bits, giver, bare) in &programs {
         assert!(code_of(&giver.bytes, *bits).iter().any(enters));
         let own: Vec<Instruction> = code_of(&bare.bytes, *bits).into_iter().filter(enters).collect();
         assert!(own.is_empty(), "{own:?}");
     }
     for emulator in [Emulator::TcgIntel, Emulator::TcgAmd] {
-        let mut script = Script::new();
+        let mut script = Script::in_mode(mode);
         for configuration in ["pti=off", "pti=on stack=minimum exit=iret"] {
             script.set(&format!("{configuration} personality=mach"));
             for (_, giver, bare) in &programs {

@@ -191,6 +191,17 @@ static void set_an_alarm(void)
 	print_number("alarm", (uint32_t)linux_call(SETITIMER, 0, (long)ten, 0));
 }
 
+/* Ranges that begin in a program's memory and end beyond what an address of 32 bits can say. */
+static void reach_beyond(void)
+{
+	const uintptr_t bytes = (uintptr_t)0 - 0x10000000;
+	uintptr_t address = 0x60000000;
+
+	print_number("allocate", vm_allocate(self, &address, bytes, 0));
+	print_number("map", vm_map(self, &address, bytes, 0, 0, 0, 0, 0, 3, 7, 1));
+	print_number("still there", address);
+}
+
 void run(int count, char **words)
 {
 	(void)count;
@@ -224,6 +235,9 @@ void run(int count, char **words)
 		break;
 	case 'a':
 		set_an_alarm();
+		break;
+	case 'r':
+		reach_beyond();
 		break;
 	}
 }

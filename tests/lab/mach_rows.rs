@@ -3,9 +3,10 @@
 
 use crate::guest::{Answer, Emulator, Script};
 use crate::kernel::Kernel;
-use crate::mach::{CONFIGURATIONS, program};
-use crate::matrix::{check_all, expected};
+use crate::mach::{CONFIGURATIONS, program, widths};
+use crate::matrix::{check_all, expected_in};
 use crate::steps::{ALL_PATHS, entering};
+use places::lab::Mode;
 use record::{Verdict, abi};
 use std::collections::BTreeMap;
 use table::{Entry, Kind, Operation, Table, Whose};
@@ -13,12 +14,17 @@ use table::{Entry, Kind, Operation, Table, Whose};
 type Row = (&'static Entry, &'static Operation);
 
 fn rows() -> Vec<Row> {
-    Table::get().rows(Whose::Mach).collect()
+    rows_in(Mode::Long)
+}
+
+fn rows_in(mode: Mode) -> Vec<Row> {
+    let whose = Whose::machs(mode.kernel()).expect("the lab has GNU Mach's calls in every mode");
+    Table::get().rows(whose).collect()
 }
 
 /// A `rep movs` that moves anything has one turn more in QEMU, as in matrix.rs. So many there are: a copy from or to a program's memory
-/// has one for words, and one for the bytes that are left (lab/entry/user.S).
-fn turns(emulator: Emulator, entry: &Entry, operation: &Operation) -> i64 {
+/// has one for words, and one for the bytes that are left (lab/entry/user.S). In protected mode a word has 4 bytes, and nothing is left.
+fn turns(mode: Mode, emulator: Emulator, entry: &Entry, operation: &Operation) -> i64 {
     let [wide, narrow] = match operation.name.as_str() {
         "mach_print" | "mach_msg-null" => [1, 2],
         "mach_msg-send-receive" => [4, 5],
@@ -29,25 +35,45 @@ fn turns(emulator: Emulator, entry: &Entry, operation: &Operation) -> i64 {
         "mapped-time" => [0, 0],
         other => panic!("{other}"),
     };
+    let narrow = match (mode, operation.name.as_str()) {
+        (Mode::Long, _) => narrow,
+        // Arguments, and the string.
+        (Mode::Protected, "mach_print") => 2,
+        (Mode::Protected, _) => wide,
+    };
     let is_counted = [Emulator::TcgIntel, Emulator::TcgAmd].contains(&emulator);
     if is_counted { if entry.bits() == 64 { wide } else { narrow } } else { 0 }
 }
 
 #[test]
 fn every_row_answers_and_counts_alike_in_four_emulators() {
+    check_counts(Mode::Long);
+}
+
+pub fn check_counts(mode: Mode) {
+    let turns = |emulator, entry: &Entry, operation: &Operation| turns(mode, emulator, entry, operation);
     // Which entry the page has otherwise is the processor's.
-    check_all(&rows(), |_| "pti=on entry-page=gate", turns);
+    check_all(mode, &rows_in(mode), |_| "pti=on entry-page=gate", turns);
+}
+
+/// The rows that an emulator's processor has in a mode.
+fn answering(mode: Mode, emulator: Emulator) -> impl Iterator<Item = Row> {
+    rows_in(mode).into_iter().filter(move |row| expected_in(mode, emulator, *row) == Answer::Ok)
 }
 
 #[test]
 fn every_row_answers_with_every_protection() {
+    check_protections(Mode::Long);
+}
+
+pub fn check_protections(mode: Mode) {
     for emulator in [Emulator::TcgIntel, Emulator::TcgAmd] {
-        let (mut script, mut asked) = (Script::new(), Vec::new());
+        let (mut script, mut asked) = (Script::in_mode(mode), Vec::new());
         script.harmless();
         for configuration in CONFIGURATIONS {
             script.set(&format!("{ALL_OFF} {configuration} personality=mach"));
             // With exit=iret, QEMU's AMD model goes through what it otherwise fails to leave.
-            for row in rows().into_iter().filter(|(entry, _)| !emulator.lacks(entry)) {
+            for row in answering(mode, emulator) {
                 script.row(row.0, row.1);
                 asked.push(row);
             }
@@ -85,15 +111,15 @@ fn reads(entry: &Entry, operation: &Operation) -> u64 {
 
 #[test]
 fn a_trap_costs_the_steps_of_its_path_and_its_service() {
-    let kernel = Kernel::read();
-    let of_one_trap: Vec<Row> = rows()
-        .into_iter()
-        .filter(|(entry, one)| entry.kind == Kind::Number && one.trap.is_some() && !one.message)
-        .collect();
-    let is_there = |entry: &Entry| expected(Emulator::TcgIntel, &entry.name, "none") == Answer::Ok;
-    let of_one_trap: Vec<Row> = of_one_trap.into_iter().filter(|(entry, _)| is_there(entry)).collect();
-    assert!(of_one_trap.len() >= 10, "{of_one_trap:?}");
-    let (mut script, mut asked) = (Script::new(), Vec::new());
+    check_steps(Mode::Long);
+}
+
+pub fn check_steps(mode: Mode) {
+    let kernel = Kernel::in_mode(mode);
+    let is_one = |(entry, one): &Row| entry.kind == Kind::Number && one.trap.is_some() && !one.message;
+    let of_one_trap: Vec<Row> = answering(mode, Emulator::TcgIntel).filter(is_one).collect();
+    assert!(of_one_trap.len() >= 5 * widths(mode).len(), "{of_one_trap:?}");
+    let (mut script, mut asked) = (Script::in_mode(mode), Vec::new());
     script.harmless();
     for configuration in COUNTED {
         let whole = format!("{ALL_OFF} verw=off {configuration} personality=mach");
@@ -125,7 +151,7 @@ fn a_trap_costs_the_steps_of_its_path_and_its_service() {
 }
 
 /// Behind the call: a stub's number, its return, and in 64-bit code the fourth argument's move; of the page the jump and its endbr, too.
-fn of_stub(bits: u64, of_page: u64) -> u64 {
+fn of_stub(bits: u8, of_page: u64) -> u64 {
     if bits == 64 { 4 + of_page } else { 3 + of_page }
 }
 
@@ -140,13 +166,20 @@ const PAGES: [(&str, [(&str, u64); 2]); 4] = [
 
 #[test]
 fn a_stub_costs_its_entry_and_its_own_instructions_and_the_page_a_jump_and_endbr_more() {
-    let (mut script, mut asked) = (Script::new(), Vec::new());
+    check_stubs(Mode::Long);
+}
+
+pub fn check_stubs(mode: Mode) {
+    let (mut script, mut asked) = (Script::in_mode(mode), Vec::new());
     script.harmless();
     for (variant, entries) in PAGES {
         script.set(&format!("{ALL_OFF} pti=on gate=trap personality=mach entry-page={variant}"));
         for ((bits, of_gate), (entry, more)) in
             [(64, "syscall-x86_64"), (32, "lcall7-i386")].into_iter().zip(entries)
         {
+            if !widths(mode).contains(&bits) {
+                continue;
+            }
             let width = if bits == 64 { "x86_64" } else { "i386" };
             for operation in ["mach_print", "mach_msg-null", "mach_msg-send-receive"] {
                 let stubs = ["stub-gate", "entry-page"].map(|stub| format!("{stub}-{width}"));
@@ -239,17 +272,22 @@ const LIES: [(&str, &str); 5] = [
 
 #[test]
 fn traps_of_mach_without_the_personality_are_refused_and_a_server_that_is_missing_is_told() {
-    let mut script = Script::new();
-    for (entry, operation) in rows().into_iter().filter(|(entry, _)| !Emulator::TcgIntel.lacks(entry)) {
+    check_refusals(Mode::Long);
+}
+
+pub fn check_refusals(mode: Mode) {
+    let mut script = Script::in_mode(mode);
+    for (entry, operation) in answering(mode, Emulator::TcgIntel) {
         script.bare_row(entry, operation);
     }
     script.set("personality=mach");
-    for entry in ["syscall-x86_64", "lcall7-i386"] {
+    for bits in widths(mode) {
+        let entry = if *bits == 64 { "syscall-x86_64" } else { "lcall7-i386" };
         let (entry, operation) = row(entry, "mach_msg-rpc");
         script.bare_row(entry, operation);
     }
     let Some(mut answers) = verdict(&script) else { return };
-    let alone = answers.split_off(answers.len() - 2);
+    let alone = answers.split_off(answers.len() - widths(mode).len());
     const ENOSYS: u64 = 38;
     for answer in answers {
         let Answer::Verdict(verdict) = answer else { panic!("{answer:?}") };
@@ -257,7 +295,7 @@ fn traps_of_mach_without_the_personality_are_refused_and_a_server_that_is_missin
         assert_eq!(found, (abi::OUTCOME_REFUSED, abi::CAUSE_ERRNO, ENOSYS));
     }
     // The name is then that of its own task, which has the right already: KERN_RIGHT_EXISTS.
-    assert_eq!(alone.into_iter().map(wrong_answer).collect::<Vec<_>>(), [21; 2]);
+    assert_eq!(alone.into_iter().map(wrong_answer).collect::<Vec<_>>(), vec![21; widths(mode).len()]);
 }
 
 #[test]

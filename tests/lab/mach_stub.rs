@@ -3,9 +3,10 @@
 use crate::build::{OnHost, Program, compile, root};
 use crate::guest::{Emulator, Script};
 use crate::kernel::Kernel;
-use crate::mach::{boot, code_of, enters, run_linked};
+use crate::mach::{boot, code_of, enters, run_linked, widths};
 use crate::mach_entry::image;
 use object::{Object, ObjectSection, ObjectSymbol};
+use places::lab::Mode;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -61,9 +62,13 @@ fn linked(name: &str, bits: u8, object: &Path, library: &Path, how: &[&str]) -> 
 
 #[test]
 fn a_program_moves_from_one_entry_to_another_by_being_linked_anew() {
+    check_linked(Mode::Long);
+}
+
+pub fn check_linked(mode: Mode) {
     let folder = tempfile::tempdir().unwrap();
     let mut programs = Vec::new();
-    for bits in [64, 32] {
+    for bits in widths(mode).iter().copied() {
         let object = object_of(bits, folder.path());
         let bytes = std::fs::read(&object).unwrap();
         assert!(!code_of(&bytes, bits).iter().any(enters), "the program itself enters");
@@ -74,8 +79,9 @@ fn a_program_moves_from_one_entry_to_another_by_being_linked_anew() {
         }
     }
     for emulator in [Emulator::TcgIntel, Emulator::TcgAmd] {
-        let (mut script, mut expected) = (Script::new(), Vec::new());
-        let can = |variant: &str| variant != "sysenter" || emulator == Emulator::TcgIntel;
+        let (mut script, mut expected) = (Script::in_mode(mode), Vec::new());
+        let has_sysenter = emulator == Emulator::TcgIntel || mode == Mode::Protected;
+        let can = |variant: &str| variant != "sysenter" || has_sysenter;
         for configuration in ["pti=off", "pti=on stack=minimum exit=iret"] {
             script.set(&format!("{configuration} personality=mach"));
             for (variant, program) in programs.iter().filter(|(variant, _)| can(variant)) {

@@ -1,8 +1,9 @@
 //! Every entry in every emulator: its outcome and its answer, as the lab's notes found them; and what depends on the processor.
 
 use crate::guest::{Answer, Emulator, Ran, Script, Session, intel_has_syscall_32, qemu_is_before};
+use crate::protected;
 use crate::trial::working;
-use places::lab::{Accelerator, End, Qemu};
+use places::lab::{Accelerator, End, Mode, Qemu};
 use record::{Verdict, abi};
 use std::collections::{BTreeMap, BTreeSet};
 use table::{Entry, Kernel, Operation, Table};
@@ -127,6 +128,14 @@ pub fn expected(emulator: Emulator, entry: &str, operation: &str) -> Answer {
     row(emulator, entry, operation).map_or(Answer::Ok, |(.., answer, _)| *answer)
 }
 
+/// The same of the kernel of a mode.
+pub fn expected_in(mode: Mode, emulator: Emulator, (entry, operation): (&Entry, &Operation)) -> Answer {
+    match mode {
+        Mode::Long => expected(emulator, &entry.name, &operation.name),
+        Mode::Protected => protected::matrix::expected(emulator, &entry.name, &operation.name),
+    }
+}
+
 /// Boots every row of the lab, in a configuration, and compares.
 fn check_rows(emulator: Emulator, switches: &str) {
     let mut script = Script::new();
@@ -185,12 +194,13 @@ fn every_entry_and_operation_on_tcg_with_an_amd_model() {
 
 /// All four emulators at once, each in its configuration: the same answers; and the same counts, but for so many more in an emulator.
 pub fn check_all(
+    mode: Mode,
     rows: &[(&Entry, &Operation)],
     switches: impl Fn(Emulator) -> &'static str + Sync,
     mut more: impl FnMut(Emulator, &Entry, &Operation) -> i64,
 ) {
     let boot = |emulator: Emulator| {
-        let mut script = Script::new();
+        let mut script = Script::in_mode(mode);
         script.set(switches(emulator));
         rows.iter().for_each(|(entry, operation)| _ = script.row(entry, operation));
         script.boot(emulator).map(|session| (emulator, session.ran))
@@ -204,7 +214,7 @@ pub fn check_all(
         let mut counts = BTreeMap::<i64, Vec<&str>>::new();
         for (emulator, ran) in &booted {
             let answer = ran[index].answer();
-            if answer != expected(*emulator, &entry.name, &operation.name) {
+            if answer != expected_in(mode, *emulator, (entry, operation)) {
                 wrong.push(format!("{} in {}: {answer:x?}", ran[index].label, emulator.name()));
             }
             if answer == Answer::Ok {
@@ -225,7 +235,7 @@ fn check_calls(wanted: impl Fn(&Entry, &Operation) -> bool) {
     // Identifiers of page tables change no path.
     let switches = |emulator| if emulator == Emulator::Bochs { "pti=on pcid=keep" } else { "pti=on" };
     let (mut used, mut emulators) = (BTreeSet::new(), BTreeSet::new());
-    check_all(&rows.collect::<Vec<_>>(), switches, |emulator, entry, operation| {
+    check_all(Mode::Long, &rows.collect::<Vec<_>>(), switches, |emulator, entry, operation| {
         let differences = counted_otherwise(emulator, &entry.name, &operation.name);
         used.extend(differences.iter().map(|row| row.4));
         emulators.insert(emulator.name());

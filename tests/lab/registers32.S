@@ -7,13 +7,16 @@
 
 .macro LOOK name
 CASE \name
+#if !PROTECTED
 	ljmp	$USER_CODE_64, $1f
 	.code64
 1:	POISON_UPPER
 	movl	$2f, to_32_bit_code(%rip)
 	ljmp	*to_32_bit_code(%rip)
 	.code32
-2:	mov	%esp, stack_before
+2:
+#endif
+	mov	%esp, stack_before
 	mov	number, %eax
 	mov	$answer, %ebx
 	xor	%ecx, %ecx
@@ -23,7 +26,7 @@ CASE \name
 	mov	$POISON_OF(6), %ebp
 	PREPARE_\name
 	ENTER_\name
-9:	ljmp	$USER_CODE_64, $see
+9:	SEE
 .endm
 
 seen:	jmp	done

@@ -3,7 +3,13 @@
  * before. Linked where it runs, which page tables of programs map, too; what it needs of the kernel is defined on the command
  * line.
  */
+#ifdef __x86_64__
+#include "machine64.inc"
 #define IO_APIC		0xffffc000fec00000	/* lab/mm/mm.h */
+#else
+#include "machine32.inc"
+#define IO_APIC		0xf0000000		/* the first device that is mapped (lab/i386/mm/addresses.h) */
+#endif
 #define IO_WINDOW	16
 #define DELIVER_NMI	0x400
 #define TIMER_RATE	0x34	/* channel 0, both bytes, mode 2 */
@@ -13,12 +19,12 @@
 	.text
 	.globl	_start
 /* Where the kernel looks for counters of the processor's: the PC's timer makes NMIs, by way of the I/O APIC. */
-_start:	movabs	$IO_APIC, %rdx
+_start:	mov	$IO_APIC, %DX
 	.irp	input, 0, 2		# the timer's is one of these
-	movl	$0x10 + 2 * \input, (%rdx)
-	movl	$DELIVER_NMI, IO_WINDOW(%rdx)
-	movl	$0x11 + 2 * \input, (%rdx)
-	movl	$0, IO_WINDOW(%rdx)
+	movl	$0x10 + 2 * \input, (%DX)
+	movl	$DELIVER_NMI, IO_WINDOW(%DX)
+	movl	$0x11 + 2 * \input, (%DX)
+	movl	$0, IO_WINDOW(%DX)
 	.endr
 	mov	$TIMER_RATE, %al
 	out	%al, $0x43
@@ -30,16 +36,16 @@ _start:	movabs	$IO_APIC, %rdx
 
 /* The stub of NMIs leads here. A report is four bytes with the highest bit set: 0xff, and thrice six bits of the distance. */
 	.org	NMI_AT
-	push	%rax
-	push	%rdx
+	push	%AX
+	push	%DX
 	/* For a while that differs from NMI to NMI, so that these do not come at the same places in each turn of a program. */
 	rdtsc
 	and	$0x3f, %eax
 1:	dec	%eax
 	jns	1b
-	mov	16(%rsp), %rax
-	sub	$PATHS_START, %rax
-	cmp	$PATHS_BYTES, %rax
+	mov	2 * BYTES(%SP), %AX
+	sub	$PATHS_START, %AX
+	cmp	$PATHS_BYTES, %AX
 	jae	1f
 	mov	%eax, %edx
 	mov	$0xff, %al
@@ -51,8 +57,8 @@ _start:	movabs	$IO_APIC, %rdx
 	out	%al, $REPORT_PORT
 	shr	$6, %edx
 	.endr
-1:	pop	%rdx
-	pop	%rax
+1:	pop	%DX
+	pop	%AX
 	push	$0
 	push	$2
 	jmp	EXCEPTION_AT_ANY_TIME

@@ -3,12 +3,12 @@
 
 use crate::build::{compile_once, root};
 use crate::every_instruction::{
-    CASES_32, CASES_64, CLOSED, Interrupt, NMI, OPEN, STUB_BYTES, built, is_behind_division, jump,
-    kernel_with, program,
+    CASES_32, CASES_64, CASES_PROTECTED, CLOSED, Interrupt, NMI, OPEN, STUB_BYTES, built_in,
+    is_behind_division, jump, kernel_in_mode, program_of,
 };
 use crate::guest::{Emulator, Script, Session, bochs_is_missing, changed_bochs};
 use crate::kernel::Kernel;
-use places::lab::{Bochs, End, Limits, Strays};
+use places::lab::{Bochs, End, Limits, Mode, Strays};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -20,19 +20,19 @@ const TURNS: u64 = 2500;
 const TIMER_COUNTS: [u64; 3] = [227, 241, 251];
 
 /// The first of the vectors whose stubs are not needed.
-const UNUSED: u64 = 0x40;
+const UNUSED: u64 = 0x50;
 
 /// Where in spread_nmis.S their stub goes on.
 const NMI_AT: u64 = 128;
 
 /// The kernel with NMIs all the time.
-fn kernel(timer_count: u64) -> Vec<u8> {
-    let (kernel, mut file) = (Kernel::read(), kernel_with(Interrupt::Rarely));
+fn kernel(mode: Mode, timer_count: u64) -> Vec<u8> {
+    let (kernel, mut file) = (Kernel::in_mode(mode), kernel_in_mode(mode, Interrupt::Rarely));
     let stub = |vector: u64| kernel.symbol("exception_stubs") + vector * STUB_BYTES;
     let at = stub(UNUSED);
     let define = |name: &str, value: u64| format!("-D{name}={value:#x}");
     let flags = [
-        "-m64".into(),
+        if mode == Mode::Long { "-m64" } else { "-m32" }.into(),
         "-nostdlib".into(),
         "-static".into(),
         "-no-pie".into(),
@@ -44,7 +44,7 @@ fn kernel(timer_count: u64) -> Vec<u8> {
         format!("-Wl,-Ttext={at:#x},--oformat=binary,--build-id=none"),
     ];
     let code = compile_once("spread-nmis", &flags, &[root().join("tests/lab/spread_nmis.S")]).bytes;
-    assert!((64..64 * STUB_BYTES as usize).contains(&code.len()), "{}", code.len());
+    assert!((64..48 * STUB_BYTES as usize).contains(&code.len()), "{}", code.len());
     let mut write = |address: u64, code: &[u8]| {
         let at = kernel.place(address);
         file[at..at + code.len()].copy_from_slice(code);
@@ -75,12 +75,13 @@ fn boot(script: &Script, folder: &Path, kernel: &[u8]) -> Option<Session> {
 }
 
 /// Every case, many times over, without a pause.
-fn calls(switches: &str) -> (Script, Vec<usize>) {
-    let (mut script, mut ran) = (Script::new(), Vec::new());
+fn calls(mode: Mode, switches: &str) -> (Script, Vec<usize>) {
+    let (mut script, mut ran) = (Script::in_mode(mode), Vec::new());
     script.limit(0);
     script.set(switches);
-    for (bits, cases) in [(64, CASES_64), (32, CASES_32)] {
-        let program = program(bits, 0);
+    let (bits, more) = if mode == Mode::Long { (64, CASES_64) } else { (32, CASES_PROTECTED) };
+    for (bits, cases) in [(bits, more), (32, CASES_32)] {
+        let program = program_of(bits, 0, false, mode);
         // Intel's processors do not have that.
         for case in cases.iter().filter(|case| (bits, **case) != (32, "syscall")) {
             // In two paths one instruction is looked for.
@@ -92,22 +93,23 @@ fn calls(switches: &str) -> (Script, Vec<usize>) {
 }
 
 /// Addresses of instructions, by path.
-type Listed = Vec<(&'static str, Vec<u64>)>;
+pub type Listed = Vec<(&'static str, Vec<u64>)>;
 
-fn listed(switches: &str) -> Option<Listed> {
-    let mut script = Script::new();
+fn listed(mode: Mode, switches: &str) -> Option<Listed> {
+    let mut script = Script::in_mode(mode);
     script.set(switches);
-    let paths: Vec<&str> =
-        OPEN.iter().chain(CLOSED).copied().filter(|path| *path != "syscall_i386").collect();
+    let names = Kernel::in_mode(mode).path_names();
+    let is_there = |path: &&str| *path != "syscall_i386" && names.contains(*path);
+    let paths: Vec<&str> = OPEN.iter().chain(CLOSED).copied().filter(is_there).collect();
     paths.iter().for_each(|path| _ = script.list(path));
     let session = script.boot(Emulator::Bochs)?;
-    let addresses = |ran| built(ran).iter().map(|line| line.address).collect();
+    let addresses = |ran| built_in(mode, ran).iter().map(|line| line.address).collect();
     Some(paths.into_iter().zip(session.ran.iter().map(addresses)).collect())
 }
 
 #[test]
 fn nmis_all_over_the_paths_change_nothing_with_pcid() {
-    let Some((listed, reported)) = check("pti=on pcid=keep gate=trap") else { return };
+    let Some((listed, reported)) = check(Mode::Long, "pti=on pcid=keep gate=trap") else { return };
     // Where QEMU cannot.
     for (path, addresses) in listed.iter().filter(|(path, _)| is_behind_division(path)) {
         assert!(reported.contains(&addresses[0]), "never before the first instruction of {path}");
@@ -116,21 +118,21 @@ fn nmis_all_over_the_paths_change_nothing_with_pcid() {
 
 #[test]
 fn nmis_all_over_the_paths_change_nothing_with_flushes_that_wait_and_copied_frames() {
-    check("pti=on pcid=lazy global=on flush-by=invpcid copy-frame=on gate=trap");
+    check(Mode::Long, "pti=on pcid=lazy global=on flush-by=invpcid copy-frame=on gate=trap");
 }
 
 /// The paths' instructions, and those that an NMI came before.
-fn check(switches: &str) -> Option<(Listed, BTreeSet<u64>)> {
+pub fn check(mode: Mode, switches: &str) -> Option<(Listed, BTreeSet<u64>)> {
     if bochs_is_missing() {
         return None;
     }
-    let listed = listed(switches)?;
-    let (script, ran) = calls(switches);
+    let listed = listed(mode, switches)?;
+    let (script, ran) = calls(mode, switches);
     let folder = tempfile::tempdir().unwrap();
-    let quiet = boot(&script, folder.path(), &kernel_with(Interrupt::Rarely))?;
+    let quiet = boot(&script, folder.path(), &kernel_in_mode(mode, Interrupt::Rarely))?;
     let mut reported = BTreeSet::new();
     for timer_count in TIMER_COUNTS {
-        let disturbed = boot(&script, folder.path(), &kernel(timer_count)).unwrap();
+        let disturbed = boot(&script, folder.path(), &kernel(mode, timer_count)).unwrap();
         for number in &ran {
             let (quiet, disturbed) = (&quiet.ran[*number], &disturbed.ran[*number]);
             assert_eq!((quiet.end, &quiet.strays), (End::Exited(0), &Strays::new()), "{}", quiet.label);
@@ -139,7 +141,7 @@ fn check(switches: &str) -> Option<(Listed, BTreeSet<u64>)> {
             assert!(disturbed.strays.keys().eq([&NMI]), "{}: {:?}", quiet.label, disturbed.strays);
         }
         let output = std::fs::read(folder.path().join("output")).unwrap();
-        reported.extend(reports(&output, Kernel::read().symbol("paths_start")));
+        reported.extend(reports(&output, Kernel::in_mode(mode).symbol("paths_start")));
     }
     let all: Vec<u64> = listed.iter().flat_map(|(_, addresses)| addresses.clone()).collect();
     let hit = all.iter().filter(|address| reported.contains(address)).count();

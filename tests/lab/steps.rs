@@ -4,7 +4,7 @@
 use crate::guest::{Answer, Emulator, Ran, Script};
 use crate::kernel::{Configuration, Kernel};
 use iced_x86::{ConditionCode, Instruction};
-use places::lab::Event;
+use places::lab::{Event, Mode};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 use table::{Entry, Kernel as Kernels, Table};
@@ -14,6 +14,21 @@ pub static PATHS: LazyLock<Vec<(&str, &str)>> = LazyLock::new(|| {
     let is_there = |(name, _): &&(&str, &str)| !Emulator::TcgIntel.lacks(entry(name));
     ALL_PATHS.iter().filter(is_there).copied().collect()
 });
+
+/// The same with the kernel for this mode.
+pub fn paths_in(mode: Mode) -> Vec<(&'static str, &'static str)> {
+    match mode {
+        Mode::Long => PATHS.clone(),
+        Mode::Protected => {
+            let is_there = |(name, _): &&(&str, &str)| {
+                let entry = entry(name);
+                let kernels = entry.kernels.contains(&Kernels::LabI386) && entry.through.is_empty();
+                kernels && !["syscall-i386"].contains(name)
+            };
+            ALL_PATHS.iter().filter(is_there).copied().collect()
+        }
+    }
+}
 
 /// The same of all models.
 pub const ALL_PATHS: &[(&str, &str)] = &[

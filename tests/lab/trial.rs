@@ -3,8 +3,8 @@
 
 use crate::build::Program;
 use crate::guest::{Answer, Emulator, Ran, Script, Session};
-use places::lab::End;
-use table::{Entry, Kernel as Kernels, Operation, Table};
+use places::lab::{End, Mode};
+use table::{Entry, Operation, Table};
 
 /// How a case ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,12 +97,18 @@ pub fn case(words: impl Into<String>, expected: Expected) -> Case {
 
 /// Rows that work on this emulator; one after the other shows that the kernel goes on.
 pub fn working() -> Vec<(&'static Entry, &'static Operation)> {
-    working_on(Emulator::TcgIntel)
+    working_on(Emulator::TcgIntel, Mode::Long)
 }
 
-fn working_on(emulator: Emulator) -> Vec<(&'static Entry, &'static Operation)> {
-    let rows = Table::get().rows(Kernels::Lab);
-    let has_all = |entry: &Entry| entry.needs.is_empty() && !emulator.lacks(entry);
+/// What the kernel of protected mode leaves off.
+const LEFT_OFF: [&str; 1] = ["syscall-i386"];
+
+fn working_on(emulator: Emulator, mode: Mode) -> Vec<(&'static Entry, &'static Operation)> {
+    let rows = Table::get().rows(mode.kernel());
+    let lacks = |entry: &Entry| {
+        emulator.lacks(entry) || (mode == Mode::Protected && LEFT_OFF.contains(&entry.name.as_str()))
+    };
+    let has_all = |entry: &Entry| entry.needs.is_empty() && !lacks(entry);
     rows.filter(|(entry, operation)| operation.name == "getppid" && has_all(entry)).collect()
 }
 
@@ -118,8 +124,13 @@ impl Trial {
         Trial { emulator, script: Script::new(), expected: Vec::new() }
     }
 
+    /// The same with the kernel of protected mode.
+    pub fn protected(emulator: Emulator) -> Trial {
+        Trial { script: Script::protected(), ..Trial::new(emulator) }
+    }
+
     fn probe(&mut self) {
-        let rows = working_on(self.emulator);
+        let rows = working_on(self.emulator, self.script.mode);
         let (entry, operation) = rows[self.expected.len() / 2 % rows.len()];
         self.script.row(entry, operation);
         self.expected.push(None);
@@ -156,8 +167,11 @@ impl Trial {
 pub const PROTECTIONS: &[&str] =
     &["pti=off smap=off", "pti=on smap=off", "pti=off smap=on", "pti=on smap=on"];
 
-pub fn for_each(configurations: &[&str], mut what: impl FnMut(&mut Trial, &str)) {
-    let mut trial = Trial::new(Emulator::TcgIntel);
+pub fn for_each(configurations: &[&str], what: impl FnMut(&mut Trial, &str)) {
+    for_each_in(Trial::new(Emulator::TcgIntel), configurations, what);
+}
+
+pub fn for_each_in(mut trial: Trial, configurations: &[&str], mut what: impl FnMut(&mut Trial, &str)) {
     for switches in configurations {
         trial.script.set(switches);
         what(&mut trial, switches);

@@ -1,4 +1,7 @@
-/* turns.inc in 32-bit code. There an entry loses nothing but eax, and it is 64-bit code that takes the picture. */
+/*
+ * turns.inc in 32-bit code. There an entry loses nothing but eax, and it is 64-bit code that takes the picture. Where PROTECTED is 1, the
+ * kernel is that of protected mode, which keeps DS and ES: they are null in each call. Then the cases of what is special there follow.
+ */
 #include "case32.inc"
 #include "picture32.inc"
 
@@ -14,12 +17,143 @@
 .endm
 
 .macro SHOW
-	ljmp	$USER_CODE_64, $see
+	SEE
 .endm
+
+#if PROTECTED
+.macro FLAT_SEGMENTS
+	push	%ss
+	pop	%ds
+	push	%ss
+	pop	%es
+.endm
+
+.macro NULL_SEGMENTS
+	push	$0
+	pop	%ds
+	push	$0
+	pop	%es
+.endm
+
+.macro LEAVE_SEGMENTS
+	NULL_SEGMENTS
+.endm
+
+/* They are null still, or again. */
+.macro FIND_SEGMENTS
+	push	%ds
+	push	%es
+	FLAT_SEGMENTS
+	cmpw	$0, (%esp)		# processors leave the upper half of such a word as it was
+	jne	wrong
+	cmpw	$0, 4(%esp)
+	jne	wrong
+	lea	8(%esp), %esp
+.endm
+#else
+.macro LEAVE_SEGMENTS
+.endm
+.macro FIND_SEGMENTS
+.endm
+#endif
 
 #include "turns.inc"
 
 seen:	jmp	done
+
+#if PROTECTED
+/*
+ * A call that empties the descriptor which DS and ES have: the kernel cannot load them again on its way back, and makes them null. Each
+ * turn makes the descriptor anew.
+ */
+#define TLS_SELECTOR	(FIRST_TLS * 8 + 3)
+.macro GONE name
+CASE gone-\name
+	push	%eax			# what is touched first takes long: once before turns are counted
+	mov	$NUMBER_\name, %eax
+	PREPARE_\name
+	ENTER_\name
+9:	pop	%eax
+	BEGIN
+1:	mov	$tls, %ebx
+	SYSTEM_CALL NR32_SET_THREAD_AREA
+	test	%eax, %eax
+	jnz	wrong
+	LOAD_KEPT
+	mov	$empty, %ebx
+	AIM
+	mov	$NR32_SET_THREAD_AREA, %eax
+	PREPARE_\name
+	push	$TLS_SELECTOR
+	pop	%ds
+	push	$TLS_SELECTOR
+	pop	%es
+	ENTER_\name
+9:	FIND_SEGMENTS
+	test	%eax, %eax
+	jnz	wrong
+	ARRIVE
+	AGAIN
+.endm
+.irp name, int80, sysenter, call_gate, EXCEPTIONS
+GONE \name
+.endr
+
+/*
+ * The kernel's access to the program's memory: four bytes, eight, sixteen, and a copy. Through a call gate, which leaves interrupts on.
+ */
+#define NR_GETCWD	183
+#define NR_UGETRLIMIT	191
+#define NR_GETRESUID32	209
+#define NR_PRLIMIT64	340
+#define EFAULT		14
+#define NOWHERE		8
+
+.macro ASK number, first, second, third, result
+	AIM
+	mov	$\first, %ebx
+	mov	$\second, %ecx
+	mov	$\third, %edx
+	mov	$\number, %eax
+	ENTER_call_gate
+	cmp	$\result, %eax
+	jne	wrong
+	ARRIVE
+.endm
+CASE memory
+	BEGIN
+	mov	$answer, %esi
+1:	ASK	NR_GETRESUID32, answer, answer, answer, 0
+	ASK	NR_UGETRLIMIT, 0, answer, 0, 0
+	ASK	NR_PRLIMIT64, 0, 0, 0, 0
+	ASK	NR_GETCWD, answer, 16, 0, 2
+	AGAIN
+CASE no-memory
+	BEGIN
+	mov	$NOWHERE, %esi
+1:	ASK	NR_GETRESUID32, NOWHERE, answer, answer, -EFAULT
+	ASK	NR_UGETRLIMIT, 0, NOWHERE, 0, -EFAULT
+	ASK	NR_PRLIMIT64, 0, 0, 0, -EFAULT
+	ASK	NR_GETCWD, NOWHERE, 16, 0, -EFAULT
+	AGAIN
+
+/* An interrupt that is no call, and is served. */
+#define VECTOR_SOFTWARE	0x40
+CASE interrupt
+	BEGIN
+1:	AIM
+	LEAVE_SEGMENTS
+	int	$VECTOR_SOFTWARE
+	FIND_SEGMENTS
+	ARRIVE
+	AGAIN
+
+	.data
+	.balign	4
+/* struct user_desc: entry, base, limit, flags (32 bits, limit in pages, useable). */
+tls:	.long	FIRST_TLS, 0, 0xfffff, 0x51
+empty:	.long	FIRST_TLS, 0, 0, 0x28	# read only, not present
+#endif
 
 	.bss
 	.balign	4
@@ -28,5 +162,6 @@ noted_none:
 	.skip	12
 noted_mach:
 	.skip	12
+answer:	.skip	32
 
 END_CASES

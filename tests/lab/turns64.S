@@ -15,6 +15,11 @@
 	jmp	show
 .endm
 
+.macro LEAVE_SEGMENTS
+.endm
+.macro FIND_SEGMENTS
+.endm
+
 #include "turns.inc"
 
 /* A page fault that is served: the emulated page, which is not executable. */
@@ -67,9 +72,6 @@ CASE no-memory
 	ASK	NR_GETRLIMIT, 0, NOWHERE, 0, -EFAULT
 	ASK	NR_GETCWD, NOWHERE, 16, 0, -EFAULT
 	AGAIN
-
-CASE nothing
-	jmp	done
 
 show:	PICTURE	picture
 	mov	$1, %edi

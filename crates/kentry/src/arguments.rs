@@ -101,11 +101,12 @@ fn to_measure(subcommand: &str, word: &str) -> Option<String> {
     let (linux, lab) = ((Whose::Linux, "kentry"), (Whose::Lab, "kentry lab"));
     let mach = (Whose::Mach, "kentry lab --personality mach");
     let protected = (Whose::LabI386, "kentry lab --lab-kernel i386");
+    let mach_i386 = (Whose::MachI386, "kentry lab --lab-kernel i386 --personality mach");
     let commands = match subcommand {
-        "lab" => vec![lab, mach, protected],
+        "lab" => vec![lab, mach, protected, mach_i386],
         "linux" => vec![(Whose::Linux, "kentry linux")],
         "measure" => vec![linux],
-        _ if subcommand == word => vec![linux, lab, mach, protected],
+        _ if subcommand == word => vec![linux, lab, mach, protected, mach_i386],
         _ => return None,
     };
     let table = Table::get();

@@ -179,7 +179,7 @@ pub fn run(
         return Err(Refused::failed(&"--exec takes one --set at most"));
     };
     let mut lines = clock_lines(Some(emulator), tsc_hz);
-    lines.extend([Line::Seed(seed), Line::Limit(0)]);
+    lines.extend([Line::Kernel(emulator.mode()), Line::Seed(seed), Line::Limit(0)]);
     let set = configuration.only(&configurations.named);
     if !set.is_empty() {
         lines.push(Line::Set(set.into_iter().collect()));

@@ -104,7 +104,7 @@ pub fn keep(
 /// Whose rows are meant on a kernel by names of operations: GNU Mach's, if one of them is.
 pub fn whose(table: &Table, kernel: Kernel, operations: &[String]) -> Whose {
     let mut asked = operations.iter().filter_map(|name| Some(table.operation(name)?.whose(kernel)));
-    asked.find(|whose| *whose == Whose::Mach).unwrap_or(kernel.into())
+    asked.find(|whose| whose.is_machs()).unwrap_or(kernel.into())
 }
 
 /// Why a run may lack a row that Linux has, and what to do.
@@ -132,7 +132,7 @@ fn patterns(
             return Ok(pattern);
         }
         match Whose::ALL.into_iter().find(|other| is_of(*other)) {
-            Some(_) if whose == Whose::Mach => Err(not_machs(what, text)),
+            Some(_) if whose.is_machs() => Err(not_machs(what, text)),
             Some(other) => Err(elsewhere(other, what, text)),
             None if is_of_other(table, what, text) => Err(Error::Usage(of_other(what, text))),
             None => Err(unknown(what, text, kernel, table.rows(whose).map(name).chain(short_names()))),
@@ -167,6 +167,10 @@ fn elsewhere(whose: Whose, what: &str, asked: &str) -> Error {
         Whose::Lab => ("the lab", "kentry lab"),
         Whose::Mach => ("the lab with GNU Mach's calls", "kentry lab --personality mach"),
         Whose::LabI386 => ("the lab's kernel for protected mode", "kentry lab --lab-kernel i386"),
+        Whose::MachI386 => (
+            "the lab's kernel for protected mode with GNU Mach's calls",
+            "kentry lab --lab-kernel i386 --personality mach",
+        ),
     };
     Error::Usage(format!("--{what} {}: only {owner} has it (`{command}`)", asked))
 }

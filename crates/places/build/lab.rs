@@ -36,7 +36,6 @@ const KERNELS: [Kernel; 2] = [
             "entry/steps/shadow-stack.c",
             "entry/steps/swapgs.S",
             "entry/steps/swapgs.c",
-            "entry/syscall-i386.S",
             "entry/syscall-x86_64.S",
             "entry/sysenter-x86_64.S",
             "mm/pcid.c",

@@ -136,7 +136,7 @@ impl<'a> ListedEntry<'a> {
             abi: abi(entry),
             title: &entry.title,
             operations: operations.collect(),
-            serves_mach: kernel == Kernel::Lab && !entry.mach_operations.is_empty(),
+            serves_mach: kernel.is_lab() && !entry.mach_operations.is_empty(),
         }
     }
 }

@@ -179,19 +179,35 @@ pub enum Whose {
     Mach,
     /// Those of the lab's kernel for protected mode, by calls of Linux.
     LabI386,
+    /// That kernel's with the calls of GNU Mach.
+    MachI386,
 }
 
 impl Whose {
     /// All of them.
-    pub const ALL: [Whose; 4] = [Whose::Linux, Whose::Lab, Whose::Mach, Whose::LabI386];
+    pub const ALL: [Whose; 5] = [Whose::Linux, Whose::Lab, Whose::Mach, Whose::LabI386, Whose::MachI386];
 
     /// The kernel that has them.
     pub fn kernel(self) -> Kernel {
         match self {
             Whose::Linux => Kernel::Linux,
             Whose::Lab | Whose::Mach => Kernel::Lab,
-            Whose::LabI386 => Kernel::LabI386,
+            Whose::LabI386 | Whose::MachI386 => Kernel::LabI386,
         }
+    }
+
+    /// Those with the calls of GNU Mach; none on a kernel that has no personalities.
+    pub fn machs(kernel: Kernel) -> Option<Whose> {
+        match kernel {
+            Kernel::Linux => None,
+            Kernel::Lab => Some(Whose::Mach),
+            Kernel::LabI386 => Some(Whose::MachI386),
+        }
+    }
+
+    /// Whether they are with the calls of GNU Mach.
+    pub fn is_machs(self) -> bool {
+        Whose::machs(self.kernel()) == Some(self)
     }
 }
 
@@ -320,16 +336,15 @@ impl Entry {
     /// Names of the operations that it can serve by the calls of a personality, in the lab where that is not Linux's own.
     pub fn operations_of(&self, whose: Whose) -> &[String] {
         match whose {
-            Whose::Linux => self.operations_on(Kernel::Linux),
-            Whose::Lab => self.operations_on(Kernel::Lab),
-            Whose::Mach => &self.mach_operations,
-            Whose::LabI386 => self.operations_on(Kernel::LabI386),
+            Whose::Linux | Whose::Lab | Whose::LabI386 => self.operations_on(whose.kernel()),
+            Whose::Mach | Whose::MachI386 if self.kernels.contains(&whose.kernel()) => &self.mach_operations,
+            Whose::Mach | Whose::MachI386 => &[],
         }
     }
 
     /// Names of all that it can serve on a kernel, by the calls of whichever personality.
     pub fn all_on(&self, kernel: Kernel) -> impl Iterator<Item = &String> {
-        let of_mach = self.mach_operations.iter().filter(move |_| kernel == Kernel::Lab);
+        let of_mach = Whose::machs(kernel).map_or(&[][..], |whose| self.operations_of(whose));
         self.operations_on(kernel).iter().chain(of_mach)
     }
 
@@ -513,7 +528,7 @@ impl Table {
         for entry in &mut self.entries {
             let is_narrow =
                 entry.kernels.contains(&Kernel::Lab) && entry.probe == Probe::Probe32 && !entry.long_mode;
-            if is_narrow && !entry.operations_on(Kernel::Lab).is_empty() {
+            if is_narrow && entry.all_on(Kernel::Lab).next().is_some() {
                 entry.kernels.push(Kernel::LabI386);
             }
         }

@@ -114,7 +114,7 @@ impl Operation {
 
     /// Whose rows it is among, on a kernel.
     pub fn whose(&self, kernel: Kernel) -> Whose {
-        if self.is_machs() && kernel == Kernel::Lab { Whose::Mach } else { kernel.into() }
+        Whose::machs(kernel).filter(|_| self.is_machs()).unwrap_or(kernel.into())
     }
 
     /// The call numbers that an ABI has for it, one for each call; empty where it lacks one.
@@ -286,7 +286,15 @@ mod tests {
         for kernel in crate::Kernel::ALL {
             assert!(table.rows(kernel).all(|(_, operation)| !operation.is_machs()));
         }
-        assert!(table.rows(Whose::Mach).all(|(_, operation)| operation.is_machs()));
+        for whose in [Whose::Mach, Whose::MachI386] {
+            assert!(table.rows(whose).all(|(_, operation)| operation.is_machs()));
+        }
+        // What the one kernel has for 32-bit programs, the other has.
+        let narrow = table.rows(Whose::Mach).filter(|(entry, _)| entry.bits() == 32);
+        assert!(
+            narrow.eq(table.rows(Whose::MachI386))
+                && entry("stub-gate-i386").operations_of(Whose::LabI386).is_empty()
+        );
         let trap = entry("trapgate-i386");
         let needs = |name: &str| trap.needs_for(operation(name)).into_iter().collect::<Vec<_>>();
         assert_eq!(needs("mach_print"), [("gate", "trap"), ("personality", "mach")]);

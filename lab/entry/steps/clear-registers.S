@@ -2,6 +2,9 @@
  * clear-registers=on: what a program had in registers is not in them while the kernel runs, so that no mispredicted path of the kernel
  * computes with it. Linux clears all registers, and loads the arguments of each call from the frame; here the arguments stay where
  * the ABI has them, and the others are cleared. The frame restores them. The path of exceptions has no arguments (exception.S).
+ *
+ * In protected mode there is nothing to clear, and this file is none of that kernel's: of its seven registers one is the number, and six are
+ * arguments. Linux' SAVE_ALL there (arch/x86/entry/entry_32.S) clears none either, at exceptions too.
  */
 #include "entry/path.inc"
 

@@ -18,11 +18,11 @@ verw_selector:				# mapped by programs' page tables, too
 
 ATTACH OUT_LATE, 90
 STEP "VERW: clear buffers", SWITCH_VERW, IS(VERW_ON), ENTERED_BY, NOT(BY_EXCEPTION)
-	verw	AT(verw_selector)
+	verw	AT_CODE(verw_selector)
 STEP "VERW: clear buffers on the way to a program", SWITCH_VERW, IS(VERW_ON), ENTERED_BY, IS(BY_EXCEPTION)
 	TEST_RING	GATE_CS
 	jz	1f
-	verw	AT(verw_selector)
+	verw	AT_CODE(verw_selector)
 1:
 END_ATTACH
 

@@ -1,4 +1,7 @@
-/* UEFI starts what is as wide as it is itself; a boot loader of its starts this kernel as one of a BIOS does. */
+/*
+ * UEFI starts what is as wide as it is itself; a boot loader of its starts this kernel as one of a BIOS does, and has ended the boot services
+ * then (GRUB, for a kernel of multiboot2 without an entry for 64 bits). There is no way back to them: no file, but screen and serial line.
+ */
 #include "boot/efi.h"
 
 int efi_is_there(void)

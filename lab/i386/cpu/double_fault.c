@@ -1,37 +1,32 @@
 /* The task of a double fault: where gate 8 leads, with a stack of its own (entry/double-fault.S). */
 #include "cpu/double_fault.h"
-#include "cpu/cpu.h"
 #include "cpu/tss.h"
 #include "entry/entry.h"
 #include "serial/serial.h"
 
 extern const uint8_t double_fault_stack_top[], double_fault_task[];
 
-/* As double-fault.S has them: their link is their first word. */
-struct tss double_fault_tss CPU_AREA;
+/* As double-fault.S has it: the link is the first word. */
+struct tss double_fault_tss __attribute__((section(".cpu_area"), aligned(16)));
 
 /* The processor has stored what was interrupted in the TSS that the link names; not CR3. */
+_Noreturn void double_fault_is_fatal(void);
 _Noreturn void double_fault_is_fatal(void)
 {
-	const struct tss *const interrupted = tss_named(double_fault_tss.link);
+	const struct tss *const interrupted = tables_task(double_fault_tss.link & 0xffff);
 
 	log_line("panic: a double fault at %x:%x, stack %x, CR2 %lx", interrupted->cs, interrupted->eip,
 		 interrupted->esp, read_cr2());
 	power_off();
 }
 
-void double_fault_prepare(void)
+void double_fault_init(void)
 {
-	double_fault_tss = (struct tss){
-	    .eip = (word)double_fault_task,
-	    .eflags = FLAGS_ONE,
-	    .esp = (word)double_fault_stack_top,
-	    .cs = SELECTOR_KERNEL_CODE,
-	    .ss = SELECTOR_KERNEL_DATA,
-	    .ds = SELECTOR_KERNEL_DATA,
-	    .es = SELECTOR_KERNEL_DATA,
-	    .io_map = sizeof(struct tss),
-	};
-	gdt[SELECTOR_DOUBLE_FAULT / 8] =
-	    system_descriptor(&double_fault_tss, sizeof(struct tss) - 1, TYPE_TSS);
+	double_fault_tss = tss_of_kernel(double_fault_task, double_fault_stack_top);
+	tables_set_task(SELECTOR_DOUBLE_FAULT, &double_fault_tss);
+}
+
+void double_fault_set_tables(word cr3)
+{
+	double_fault_tss.cr3 = cr3;
 }

@@ -1,9 +1,8 @@
 /* The task of a double fault (double_fault.c). */
 #pragma once
 
-#include "cpu/tss.h"
+#include "word.h"
 
-extern struct tss double_fault_tss;
-
-/* Its TSS, but for CR3 (tss_set_tables). */
-void double_fault_prepare(void);
+void double_fault_init(void);
+/* In which address space it runs. */
+void double_fault_set_tables(word cr3);

@@ -7,6 +7,7 @@
 
 #include "cpu/cpu.h"
 #include "cpu/tasks.h"
+#include "entry/v86.h"
 
 #include <stdint.h>
 
@@ -14,6 +15,7 @@ struct segments {
 	uint64_t tls[TLS_ENTRIES];
 	uint16_t fs, gs;
 	struct tasks_kept tasks;
+	struct v86 v86; /* in virtual-8086 mode, fs and gs are on its stack in the kernel, too */
 };
 
 /* Of a program that begins. */
@@ -29,6 +31,7 @@ static inline void segments_save(struct segments *segments)
 	for (unsigned i = 0; i < TLS_ENTRIES; i++)
 		segments->tls[i] = tables_tls(i);
 	tasks_save(&segments->tasks);
+	v86_point(V86_OFF);
 }
 
 /* Each selector was in use with these descriptors, so none of them faults (lab/cpu/segments.h). The LDT is the same for all. */
@@ -38,7 +41,10 @@ static inline void segments_load(const struct segments *segments)
 		tables_set_tls(i, segments->tls[i]);
 	__asm__ volatile("mov %0, %%fs; mov %1, %%gs" : : "m"(segments->fs), "m"(segments->gs) : "memory");
 	tasks_load(&segments->tasks);
+	v86_point(segments->v86.how);
 }
 
 /* segments.c: of the current one. */
 uint64_t fs_base(void);
+/* limits.c: cuts a program's own at the end of its addresses, where all have limits; 0 where that cannot be. */
+int limits_cut(uint64_t *descriptor);

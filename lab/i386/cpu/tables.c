@@ -1,14 +1,26 @@
 /* The descriptor tables of protected mode. They lie in the CPU area, which programs' page tables map, too (mm/tables.c). */
 #include "cpu/cpu.h"
 #include "cpu/double_fault.h"
+#include "cpu/events.h"
 #include "cpu/tasks.h"
 #include "cpu/tss.h"
 #include "entry/entry.h"
+#include "entry/v86.h"
+#include "lab.h"
 
+#define CPU_AREA __attribute__((section(".cpu_area"), aligned(16)))
+
+#define TYPE_TSS_16	    0x1
 #define TYPE_LDT	    0x2
+#define TYPE_TASK_GATE	    0x5
+#define TYPE_TSS	    0x9
 #define TYPE_CALL_GATE	    0xc
 #define TYPE_INTERRUPT_GATE 0xe
 #define TYPE_TRAP_GATE	    0xf
+#define TYPE_DATA_16	    0x13 /* DPL 0, of 16 bits and less than 1 MiB: what system_descriptor makes */
+#define TYPE_CODE_16	    0x1b
+#define PRESENT		    0x80
+#define USER		    0x60 /* DPL 3 */
 #define RING1		    0x20 /* DPL 1 */
 
 /* Descriptors: SDM vol. 3, 3.4.5. Present, of type code or data, accessed, flat. */
@@ -20,6 +32,9 @@
 #define RING1_DATA  0x00cfb3000000ffff
 #define RING2_CODE  0x00cfdb000000ffff
 #define RING2_DATA  0x00cfd3000000ffff
+/* Of 16 bits, for programs: base 0x10000, limit 0xffff. */
+#define CODE_16	    0x0000fb010000ffff
+#define DATA_16	    0x0000f3010000ffff
 #define CPU_NUMBER  0x0040f10000000000 /* data, its limit 0: the number */
 
 /* What sysenter and sysexit compute (registers.h). */
@@ -30,7 +45,20 @@ _Static_assert(SELECTOR_KERNEL_CODE + 24 == (SELECTOR_USER_DATA & ~3), "sysexit"
 uint64_t gdt[GDT_ENTRIES] CPU_AREA;
 static uint64_t idt[256] CPU_AREA;
 static uint64_t ldt[1] CPU_AREA;
-struct tss tss CPU_AREA;
+
+/*
+ * The task that all others run in, and two bitmaps. The one of interrupts that virtual-8086 mode does not redirect lies directly below where
+ * the ports' begins, wherever io_map says that is; both must be inside the limit (SDM vol. 3, 20.3.3, figure 20-5; APM vol. 2, 12.2.4). No
+ * port is open: the first eight are closed by ones, all others are beyond the limit.
+ */
+#define NOT_REDIRECTED 0xff
+#define CLOSED	       0xff
+static struct whole_tss {
+	struct tss task;
+	uint8_t redirection[32], ports[2];
+} whole_tss CPU_AREA;
+#define WHOLE_TSS (offsetof(struct whole_tss, ports) + sizeof(whole_tss.ports))
+extern struct tss tss __attribute__((alias("whole_tss")));
 
 /* SDM vol. 3, 6.11, 5.8.3: an interrupt, trap or call gate. */
 static uint64_t gate(word target, unsigned type, unsigned privilege)
@@ -39,14 +67,7 @@ static uint64_t gate(word target, unsigned type, unsigned privilege)
 	       (uint64_t)(PRESENT | privilege | type) << 40 | (uint64_t)(target >> 16) << 48;
 }
 
-struct tss *tss_named(unsigned selector)
-{
-	const uint64_t descriptor = gdt[selector / 8];
-
-	return (struct tss *)((word)(descriptor >> 16 & 0xffffff) | (word)(descriptor >> 56) << 24);
-}
-
-uint64_t system_descriptor(const void *base, unsigned limit, unsigned type)
+static uint64_t system_descriptor(const void *base, unsigned limit, unsigned type)
 {
 	const uint64_t address = (word)base;
 
@@ -57,12 +78,13 @@ uint64_t system_descriptor(const void *base, unsigned limit, unsigned type)
 /* Whether programs may use VECTOR_SOFTWARE with int, too. */
 static int is_software_open;
 
-/* The vectors that programs may always use with int; only the processor raises the others. */
+/* The four vectors that programs may always use with int; only the processor raises the others. */
 static unsigned privilege_of(unsigned vector)
 {
 	if (vector == VECTOR_SOFTWARE)
 		return is_software_open ? USER : 0;
-	const int is_open = vector == VECTOR_BREAKPOINT || vector == VECTOR_INT80 || vector == VECTOR_STACK_OVERFLOW;
+	const int is_open = vector == VECTOR_BREAKPOINT || vector == VECTOR_INT80 || vector == VECTOR_V86 ||
+			    vector == VECTOR_STACK_OVERFLOW;
 
 	return is_open ? USER : 0;
 }
@@ -74,9 +96,30 @@ static word stub_of(unsigned vector)
 	return (word)exception_stubs + vector * EXCEPTION_STUB_SIZE;
 }
 
+/* SDM vol. 3, 7.2.5. */
+static uint64_t task_gate(unsigned selector, unsigned privilege)
+{
+	return (uint64_t)selector << 16 | (uint64_t)(PRESENT | privilege | TYPE_TASK_GATE) << TYPE_SHIFT;
+}
+
 void gate_to_task(unsigned vector, unsigned selector)
 {
+	idt[vector] = task_gate(selector, 0);
+}
+
+void gate_to_task_opens(unsigned vector, unsigned selector)
+{
 	idt[vector] = task_gate(selector, USER);
+}
+
+void gate_to_task_at(unsigned gate, unsigned selector)
+{
+	gdt[gate / 8] = task_gate(selector, USER);
+}
+
+static int is_task_gate(unsigned vector)
+{
+	return (idt[vector] >> 40 & 0xf) == TYPE_TASK_GATE;
 }
 
 /*
@@ -86,7 +129,7 @@ void gate_to_task(unsigned vector, unsigned selector)
 void gate_to_stub(unsigned vector)
 {
 	if (vector == VECTOR_DOUBLE)
-		idt[vector] = task_gate(SELECTOR_DOUBLE_FAULT, 0);
+		gate_to_task(vector, SELECTOR_DOUBLE_FAULT);
 	else
 		idt[vector] = gate(stub_of(vector), TYPE_INTERRUPT_GATE, privilege_of(vector));
 }
@@ -102,8 +145,7 @@ void gates_land(void)
 {
 	for (unsigned vector = 0; vector < sizeof(idt) / sizeof(idt[0]); vector++) {
 		const word target = (word)(idt[vector] & 0xffff) | (word)(idt[vector] >> 48) << 16;
-		const int is_task_gate = (idt[vector] >> TYPE_SHIFT & TYPE) == TYPE_TASK_GATE;
-		if (!is_task_gate && !is_in_path(target))
+		if (!is_task_gate(vector) && !is_in_path(target))
 			idt[vector] = (idt[vector] & ~0xffffull) | (uint16_t)stub_of(vector);
 	}
 }
@@ -156,10 +198,52 @@ void tss_set_stacks(word top, word ring1_top)
 	tss.rings[2].esp = ring1_top + RING_STACK_BYTES;
 }
 
-/* CR3 is loaded from a TSS and never stored there (SDM vol. 3, 7.3): what is to be loaded with the TSS of programs are their tables. */
+struct tss tss_of_kernel(const void *code, const uint8_t *stack_top)
+{
+	return (struct tss){
+	    .cr3 = kernel_cr3,
+	    .eip = (word)code,
+	    .eflags = FLAGS_ONE,
+	    .esp = (word)stack_top,
+	    .cs = SELECTOR_KERNEL_CODE,
+	    .ss = SELECTOR_KERNEL_DATA,
+	    .ds = SELECTOR_KERNEL_DATA,
+	    .es = SELECTOR_KERNEL_DATA,
+	    .ldt = SELECTOR_LDT,
+	    .io_map = sizeof(struct tss),
+	};
+}
+
+void tables_set_task(unsigned selector, const struct tss *task)
+{
+	gdt[selector / 8] = system_descriptor(task, sizeof(*task) - 1, TYPE_TSS);
+}
+
+void tables_set_task_16(const struct tss_16 *task, const uint8_t *code, const uint8_t *stack)
+{
+	gdt[SELECTOR_TASK_16 / 8] = system_descriptor(task, sizeof(*task) - 1, TYPE_TSS_16);
+	gdt[SELECTOR_TASK_16_CODE / 8] = system_descriptor(code, UINT16_MAX, TYPE_CODE_16);
+	gdt[SELECTOR_TASK_16_STACK / 8] = system_descriptor(stack, UINT16_MAX, TYPE_DATA_16);
+}
+
+struct tss *tables_task(unsigned selector)
+{
+	const uint64_t descriptor = gdt[selector / 8];
+
+	return (struct tss *)((word)(descriptor >> 16 & 0xffffff) | (word)(descriptor >> 56) << 24);
+}
+
+static void prepare_tasks(void)
+{
+	double_fault_init();
+	events_init();
+}
+
+/* CR3 is loaded from a TSS and never stored there (SDM vol. 3, 7.3). */
 void tss_set_tables(word kernel, word program)
 {
-	double_fault_tss.cr3 = kernel;
+	double_fault_set_tables(kernel);
+	events_set_tables(kernel);
 	tasks_set_tables(kernel);
 	tss.cr3 = program;
 }
@@ -176,18 +260,24 @@ void tables_load(void)
 	gdt[SELECTOR_USER_CODE_32 / 8] = USER_CODE;
 	gdt[SELECTOR_USER_DATA / 8] = USER_DATA;
 	gdt[SELECTOR_CPU / 8] = CPU_NUMBER;
+	gdt[SELECTOR_ESPFIX / 8] = KERNEL_DATA;
+	gdt[SELECTOR_CODE_16 / 8] = CODE_16;
+	gdt[SELECTOR_DATA_16 / 8] = DATA_16;
 	gdt[SELECTOR_RING1_CODE / 8] = RING1_CODE;
 	gdt[SELECTOR_RING1_DATA / 8] = RING1_DATA;
 	gdt[SELECTOR_RING2_CODE / 8] = RING2_CODE;
 	gdt[SELECTOR_RING2_DATA / 8] = RING2_DATA;
-	gdt[SELECTOR_TSS / 8] = system_descriptor(&tss, sizeof(tss) - 1, TYPE_TSS);
+	gdt[SELECTOR_TSS / 8] = system_descriptor(&whole_tss, WHOLE_TSS - 1, TYPE_TSS);
 	gdt[SELECTOR_LDT / 8] = system_descriptor(ldt, sizeof(ldt) - 1, TYPE_LDT);
 	tss.rings[0].ss = SELECTOR_KERNEL_DATA;
 	tss.rings[1].ss = SELECTOR_RING1_DATA;
 	tss.rings[2].ss = SELECTOR_RING2_DATA;
-	tss.ldt = SELECTOR_LDT;	  /* which a task that goes back to programs loads */
-	tss.io_map = sizeof(tss); /* beyond the limit: no port is open */
-	double_fault_prepare();
+	tss.io_map = offsetof(struct whole_tss, ports);
+	__builtin_memset(whole_tss.ports, CLOSED, sizeof(whole_tss.ports));
+	__builtin_memset(whole_tss.redirection, NOT_REDIRECTED, sizeof(whole_tss.redirection));
+	whole_tss.redirection[VECTOR_V86_REDIRECTED / 8] = (uint8_t)~(1u << VECTOR_V86_REDIRECTED % 8);
+	tss.ldt = SELECTOR_LDT; /* where a task has interrupted this one, it is loaded from here */
+	prepare_tasks();
 	for (unsigned vector = 0; vector < sizeof(idt) / sizeof(idt[0]); vector++)
 		gate_to_stub(vector);
 

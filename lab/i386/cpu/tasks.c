@@ -3,10 +3,8 @@
 #include "cpu/cpu.h"
 #include "entry/entry.h"
 
-_Static_assert(offsetof(struct tss, cr3) == TSS_CR3 && offsetof(struct tss, eip) == TSS_IP &&
-		   offsetof(struct tss, eflags) == TSS_FLAGS,
-	       "task.inc");
-_Static_assert(offsetof(struct tss, eax) == TSS_AX && offsetof(struct tss, ecx) == TSS_CX &&
+_Static_assert(offsetof(struct tss, eip) == TSS_IP && offsetof(struct tss, eflags) == TSS_FLAGS &&
+		   offsetof(struct tss, eax) == TSS_AX && offsetof(struct tss, ecx) == TSS_CX &&
 		   offsetof(struct tss, edx) == TSS_DX && offsetof(struct tss, ebx) == TSS_BX &&
 		   offsetof(struct tss, esp) == TSS_SP && offsetof(struct tss, ebp) == TSS_BP &&
 		   offsetof(struct tss, esi) == TSS_SI && offsetof(struct tss, edi) == TSS_DI,
@@ -15,20 +13,13 @@ _Static_assert(offsetof(struct tss, es) == TSS_ES && offsetof(struct tss, cs) ==
 		   offsetof(struct tss, ss) == TSS_SS && offsetof(struct tss, ds) == TSS_DS &&
 		   offsetof(struct tss, fs) == TSS_FS && offsetof(struct tss, gs) == TSS_GS,
 	       "task.inc");
-_Static_assert(offsetof(struct tss, io_map) == 102, "as the processor has it");
-
-/* SDM vol. 3, 7.6: of 44 bytes. */
-#define TSS_16_LIMIT 0x2b
-_Static_assert(offsetof(struct tss_16, ip) == 14 && offsetof(struct tss_16, ldt) == 42, "as the processor has it");
-
-/* Code and data of 16 bits, DPL 0, with a limit of 64 KiB: but for the base (SDM vol. 3, 3.4.5). */
-#define TYPE_CODE_16 0x1b
-#define TYPE_DATA_16 0x13
 
 extern const uint8_t task_16_code[], task_16_stack[]; /* task-16.S */
 
+/* Programs' page tables map them: the processor reads them before it loads CR3. */
+#define CPU_AREA __attribute__((section(".cpu_area"), aligned(16)))
 static struct tss task_tss[TASKS] CPU_AREA;
-static struct tss_16 tss_16 CPU_AREA;
+static struct tss_16 task_16_tss CPU_AREA;
 
 static const struct {
 	unsigned selector, gate;
@@ -39,70 +30,59 @@ static const struct {
     {SELECTOR_TASK_NESTED, SELECTOR_GATE_TASK_NESTED, &path_task_nested},
 };
 
-static word stack, tables;
-
-/* As a task is before it is called: at the beginning of its path. FS, GS and the link are null. */
+/* As a task is before it is called: at the beginning of its path, with a null link. */
 static void begin(unsigned task)
 {
-	task_tss[task] = (struct tss){
-	    .cr3 = tables,
-	    .eip = *tasks[task].path,
-	    .eflags = FLAGS_ONE,
-	    .esp = stack,
-	    .cs = SELECTOR_KERNEL_CODE,
-	    .ss = SELECTOR_KERNEL_DATA,
-	    .ds = SELECTOR_KERNEL_DATA,
-	    .es = SELECTOR_KERNEL_DATA,
-	    .ldt = SELECTOR_LDT,
-	    .io_map = sizeof(struct tss),
-	};
+	task_tss[task] = tss_of_kernel((const void *)*tasks[task].path, (const uint8_t *)kernel_stack);
 }
 
 static void begin_16(void)
 {
-	tss_16 = (struct tss_16){
+	task_16_tss = (struct tss_16){
 	    .flags = FLAGS_ONE,
 	    .sp = TASK_16_STACK_BYTES,
-	    .cs = SELECTOR_CODE_16,
-	    .ss = SELECTOR_STACK_16,
+	    .cs = SELECTOR_TASK_16_CODE,
+	    .ss = SELECTOR_TASK_16_STACK,
 	    .ds = SELECTOR_KERNEL_DATA,
 	    .es = SELECTOR_KERNEL_DATA,
 	    .ldt = SELECTOR_LDT,
 	};
 }
 
+/*
+ * The TSS of 16 bits is the current one while a service runs, and all that an interruption by a task could be stored in: 16 bits of eip and esp.
+ * So it may be called where NMIs come by gates alone.
+ */
 static void point_16(void)
 {
 	begin_16();
-	gdt[SELECTOR_TASK_16 / 8] = system_descriptor(&tss_16, TSS_16_LIMIT, TYPE_TSS_16);
-	gdt[SELECTOR_CODE_16 / 8] = system_descriptor(task_16_code, UINT16_MAX, TYPE_CODE_16);
-	gdt[SELECTOR_STACK_16 / 8] = system_descriptor(task_16_stack, UINT16_MAX, TYPE_DATA_16);
-	gate_to_task(VECTOR_TASK_16, SELECTOR_TASK_16);
+	tables_set_task_16(&task_16_tss, task_16_code, task_16_stack);
+	if (configured[SWITCH_EVENTS_BY] == EVENTS_BY_GATE)
+		gate_to_task_opens(VECTOR_TASK_16, SELECTOR_TASK_16);
+	else
+		gate_to_stub(VECTOR_TASK_16);
 }
 
 void tasks_point(void)
 {
 	for (unsigned task = 0; task < TASKS; task++) {
 		begin(task);
-		gdt[tasks[task].selector / 8] =
-		    system_descriptor(&task_tss[task], sizeof(struct tss) - 1, TYPE_TSS);
-		gdt[tasks[task].gate / 8] = task_gate(tasks[task].selector, USER);
+		tables_set_task(tasks[task].selector, &task_tss[task]);
+		gate_to_task_at(tasks[task].gate, tasks[task].selector);
 	}
-	gate_to_task(VECTOR_TASK, SELECTOR_TASK);
+	gate_to_task_opens(VECTOR_TASK, SELECTOR_TASK);
 	point_16();
 }
 
 /* A task is stored with esp as it was at its end, which is where it began. */
 void tasks_set_stack(word top)
 {
-	stack = top;
 	for (unsigned task = 0; task < TASKS; task++)
 		task_tss[task].esp = top;
 }
 
 void tasks_set_tables(word cr3)
 {
-	tables = cr3;
 	for (unsigned task = 0; task < TASKS; task++)
 		task_tss[task].cr3 = cr3;
 }
@@ -111,58 +91,59 @@ void tasks_set_tables(word cr3)
 static const unsigned selectors[TASKS + 2] = {
     SELECTOR_TASK, SELECTOR_TASK_JMP, SELECTOR_TASK_NESTED, SELECTOR_TASK_16, SELECTOR_TSS,
 };
+#define BUSY ((uint64_t)TYPE_BUSY << TYPE_SHIFT)
 
 static uint32_t get_busy(void)
 {
 	uint32_t are_busy = 0;
 
 	for (unsigned i = 0; i < TASKS + 2; i++)
-		are_busy |= (uint32_t)((gdt[selectors[i] / 8] >> TYPE_SHIFT & TYPE_BUSY) != 0) << i;
+		are_busy |= (uint32_t)((gdt[selectors[i] / 8] & BUSY) != 0) << i;
 	return are_busy;
 }
 
-/* The descriptors' flags alone; TR keeps what it has loaded. */
+/* The descriptors' flags alone. TR's own is set all the time, or an NMI that comes by a task could not go back. */
 static void set_busy(uint32_t are_busy)
 {
 	for (unsigned i = 0; i < TASKS + 2; i++) {
 		uint64_t *const descriptor = &gdt[selectors[i] / 8];
-		const uint64_t busy = (uint64_t)TYPE_BUSY << TYPE_SHIFT;
 
-		*descriptor = are_busy >> i & 1 ? *descriptor | busy : *descriptor & ~busy;
+		*descriptor = are_busy >> i & 1 ? *descriptor | BUSY : *descriptor & ~BUSY;
 	}
 }
 
 /* ltr asks for a TSS that is available, and makes it busy (SDM vol. 2A, LTR). */
 static void load_task_register(unsigned selector)
 {
-	gdt[selector / 8] &= ~((uint64_t)TYPE_BUSY << TYPE_SHIFT);
+	gdt[selector / 8] &= ~BUSY;
 	__asm__ volatile("ltr %w0" : : "r"(selector) : "memory");
 }
 
-void tasks_save(struct tasks_kept *kept)
+/*
+ * Of the TSS that TR names, an NMI that comes by a task uses what the processor stores there at that moment, and CR3. So a TSS is read and
+ * written while TR names another.
+ */
+void tasks_leave(struct tasks_kept *kept)
 {
-	__asm__ volatile("str %0" : "=r"(kept->running));
-	if (kept->running == SELECTOR_TSS)
-		return;
 	kept->are_busy = get_busy();
 	kept->program = tss;
-	kept->task_16 = tss_16;
-	__builtin_memcpy(kept->tasks, task_tss, sizeof(task_tss));
-	set_busy(0);
+	if (configured[SWITCH_EVENTS_BY] == EVENTS_BY_TASK)
+		tss.cr3 = kernel_cr3; /* as while other paths serve */
 	load_task_register(SELECTOR_TSS);
+	kept->task_16 = task_16_tss;
+	__builtin_memcpy(kept->tasks, task_tss, sizeof(task_tss));
+	set_busy(1u << (TASKS + 1));
 	for (unsigned task = 0; task < TASKS; task++)
 		begin(task);
 	begin_16();
 }
 
 /* NT, of a task that was called, is in the flags of thread_switch. */
-void tasks_load(const struct tasks_kept *kept)
+void tasks_resume(const struct tasks_kept *kept)
 {
-	if (kept->running == SELECTOR_TSS)
-		return;
-	tss = kept->program;
-	tss_16 = kept->task_16;
+	task_16_tss = kept->task_16;
 	__builtin_memcpy(task_tss, kept->tasks, sizeof(task_tss));
-	set_busy(kept->are_busy);
 	load_task_register(kept->running);
+	tss = kept->program;
+	set_busy(kept->are_busy);
 }

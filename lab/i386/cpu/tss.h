@@ -1,16 +1,10 @@
-/* Task state segments, and descriptors in the tables of protected mode (tables.c). */
+/* Task state segments (tables.c). */
 #pragma once
 
-#include "word.h"
+#include "cpu/cpu.h"
+#include "entry/frame_layout.h"
 
-#include <stdint.h>
-
-#define CPU_AREA __attribute__((section(".cpu_area"), aligned(16)))
-
-/*
- * SDM vol. 3, 7.2.1: of 32 bits. With CR4.CET processors ask for the word behind the I/O map's base, too. Aligned so that none lies over
- * the end of a page.
- */
+/* SDM vol. 3, 7.2.1: of 32 bits. With CR4.CET, processors ask for the word behind the I/O map's base, too. */
 struct tss {
 	uint32_t link;
 	struct {
@@ -20,7 +14,9 @@ struct tss {
 	uint32_t es, cs, ss, ds, fs, gs, ldt;
 	uint16_t debug, io_map;
 	uint32_t shadow_stack;
-} __attribute__((aligned(128)));
+};
+_Static_assert(offsetof(struct tss, io_map) == 102 && sizeof(struct tss) == 108, "as the processor has it");
+_Static_assert(offsetof(struct tss, cr3) == TSS_CR3, "as paths have it");
 
 /* SDM vol. 3, 7.6: of 16 bits. */
 struct tss_16 {
@@ -28,33 +24,28 @@ struct tss_16 {
 	uint16_t rings[6];
 	uint16_t ip, flags, ax, cx, dx, bx, sp, bp, si, di;
 	uint16_t es, cs, ss, ds, ldt;
-} __attribute__((aligned(64)));
+};
+_Static_assert(sizeof(struct tss_16) == 44, "as the processor has it");
 
-#define FLAGS_ONE 2 /* a bit that is always set; interrupts are off */
-
-#define TYPE_TASK_GATE 0x5
-#define TYPE_TSS_16    0x1
-#define TYPE_TSS       0x9
-#define TYPE_BUSY      0x2 /* in the type of a TSS */
-#define PRESENT	       0x80
-#define USER	       0x60 /* DPL 3 */
-#define TYPE	       0x1f /* of these bits, the type */
-#define TYPE_SHIFT     40   /* in a descriptor */
+#define TYPE_BUSY  0x2 /* in the type of a TSS */
+#define TYPE_SHIFT 40  /* in a descriptor */
+#define FLAGS_ONE  2   /* a bit that is always set; interrupts are off */
 
 extern uint64_t gdt[];
-extern struct tss tss; /* TR's, while programs run, and the kernel for them but in its tasks */
 
-/* tables.c: where the processor goes from ring 3, unless a gate says otherwise, and by gates to rings 1 and 2 (lab/cpu/tss.h). */
+/* tables.c: that of programs and of the kernel, unless a task serves an exception. */
+extern struct tss tss;
+
+/* A task of the kernel's that has not begun; its address space is set by tss_set_tables. */
+struct tss tss_of_kernel(const void *code, const uint8_t *stack_top);
+void tables_set_task(unsigned selector, const struct tss *task);
+/* As in the kernel for long mode (lab/cpu/tss.h). */
 void tss_set_stacks(word top, word ring1_top);
-
-/* A TSS or an LDT; or with another type anything that has a base, a limit in bytes, and DPL 0. */
-uint64_t system_descriptor(const void *base, unsigned limit, unsigned type);
-
-/* The TSS whose descriptor is there. */
-struct tss *tss_named(unsigned selector);
-
-/* SDM vol. 3, 7.2.5. */
-static inline uint64_t task_gate(unsigned selector, unsigned privilege)
-{
-	return (uint64_t)selector << 16 | (uint64_t)(PRESENT | privilege | TYPE_TASK_GATE) << TYPE_SHIFT;
-}
+/* The TSS of a selector, which is one. */
+struct tss *tables_task(unsigned selector);
+void gate_to_task(unsigned vector, unsigned selector);
+/* The same for programs, and in the GDT. */
+void gate_to_task_opens(unsigned vector, unsigned selector);
+void gate_to_task_at(unsigned gate, unsigned selector);
+/* A TSS of 16 bits; its code and its stack, each in a segment of 64 KiB that begins there. */
+void tables_set_task_16(const struct tss_16 *task, const uint8_t *code, const uint8_t *stack);

@@ -26,4 +26,10 @@ retpoline_eax:
 direct_i386:
 	DIRECT_I386
 
+/* The same for a trap of GNU Mach (mach/traps.def), by its number without the sign. */
+	.globl	direct_traps
+	.balign	16, 0xcc
+direct_traps:
+	DIRECT_TRAPS
+
 	.section .note.GNU-stack, "", @progbits

@@ -5,8 +5,11 @@
  * The hardware has: switched to the entry stack, when it came from a program, and pushed ss and esp; pushed eflags, cs, eip and for
  * some vectors an error code; cleared IF, TF, NT, RF, VM. AC and DF are unchanged, and so are DS, ES, FS and GS. It may have come at
  * any instruction, even in a path: the page tables may be the kernel's or the program's, and are restored at the end; DS and ES may
- * be the program's.
+ * be the program's. From virtual-8086 mode, it has first pushed gs, fs, ds and es, and made them null; iret pops them again, because VM is set
+ * in the flags that it pops.
  */
+#include "entry/espfix.inc"
+#include "entry/speculation.inc"
 #include "entry/steps.inc"
 
 /* Vectors with an error code: #DF, #TS, #NP, #SS, #GP, #PF, #AC, #CP (SDM vol. 3, 6.13). #DF goes to a task of its own (cpu/tables.c). */
@@ -27,7 +30,7 @@
 	.if	(AT_ANY_TIME >> vector) & 1
 	jmp	exception_at_any_time
 	.else
-	jmp	*%ss:path_exception
+	jmp	*%cs:path_exception
 	.endif
 	.set	vector, vector + 1
 	.endr
@@ -36,7 +39,7 @@
 	\landing
 	push	$0
 	push	$vector
-	jmp	*%ss:path_exception
+	jmp	*%cs:path_exception
 	.set	vector, vector + 1
 	.endr
 .endm
@@ -51,12 +54,15 @@ landing_stubs:				# the same, for ibt=on
 
 /*
  * NMI and #MC, and every exception before there are paths. It is no path, because these may come while the paths are being rebuilt,
- * and is the same in every configuration. It comes at any instruction, on the stack that is in use: the entry stack from a program, else
- * the kernel's, which every path has from its first instruction on (sysenter's is that of IA32_SYSENTER_ESP). CR3 says which page tables
- * they are, as in the kernel for long mode, and is written only where it holds the program's.
+ * and is the same in every configuration. What it must not rely on, and what any_time_steps tells, is said in the kernel for long mode
+ * (lab/entry/exception.S). What is different:
  *
- * A task with a TSS of 16 bits has another stack segment (task-16.S), where C code could not run: from there to the same place by the flat
- * segment, and back.
+ * - The stack is the one in use, for there is no IST: from a program the entry stack, else the kernel's, which therefore every path has
+ *   from its first instruction on (sysenter's is that of IA32_SYSENTER_ESP), and at every instruction; below esp there is always room.
+ * - DS and ES may be the program's, or null. They come back as they were: no descriptor changes while a program has it loaded.
+ *
+ * Where they find the stack by its other name (steps/espfix.S), they go to its own, and back: a return to ring 0 pops no ss. So they do
+ * from the stack of a task with a TSS of 16 bits (task-16.S).
  */
 	.balign	16
 	.globl	exception_at_any_time, exception_iret
@@ -65,41 +71,65 @@ exception_at_any_time:
 	push	%es
 	SAVE_ALL
 	mov	%ss, %esi
-	cmp	$SELECTOR_STACK_16, %si
-	je	3f
-2:	LOAD_SEGMENTS
+	ESPFIX_BASE
+	cmp	$SELECTOR_ESPFIX, %si
+	je	2f
+	cmp	$SELECTOR_TASK_16_STACK, %si
+	jne	1f
+	movzwl	%sp, %esp
+	mov	$task_16_stack, %eax
+2:	add	%esp, %eax
+	push	$SELECTOR_KERNEL_DATA
+	push	%eax
+	lss	(%esp), %esp
+1:	LOAD_SEGMENTS
 	cld
 	mov	%cr3, %ebx
 	test	$PROGRAM_TOP_BIT, %ebx
 	jz	1f
 	mov	kernel_cr3, %eax
 	mov	%eax, %cr3
+1:	testb	$ANY_TIME_IBRS, any_time_steps
+	jz	1f
+	IBRS_ENTER %KEPT
+1:	testb	$ANY_TIME_IBPB, any_time_steps
+	jz	1f
+	IBPB
+1:	testb	$ANY_TIME_UNTRAIN, any_time_steps
+	jz	1f
+	call	untrain_returns
 1:	push	%esp
 	call	exception
 	add	$4, %esp
-	test	$PROGRAM_TOP_BIT, %ebx
+	testb	$ANY_TIME_IBRS, any_time_steps
+	jz	1f
+	IBRS_EXIT %KEPT
+1:	test	$PROGRAM_TOP_BIT, %ebx
 	jz	1f
 	mov	user_cr3, %eax
 	mov	%eax, %cr3
-1:	cmp	$SELECTOR_STACK_16, %si
-	je	4f
-5:	RESTORE_ALL
+1:	ESPFIX_BASE
+	cmp	$SELECTOR_ESPFIX, %si
+	je	2f
+	cmp	$SELECTOR_TASK_16_STACK, %si
+	jne	1f
+	mov	$task_16_stack, %eax
+2:	neg	%eax
+	add	%esp, %eax
+	push	%esi
+	push	%eax
+	lss	(%esp), %esp
+1:	RESTORE_ALL
 	pop	%es
 	pop	%ds
 	add	$8, %esp
+	TEST_RING	GATE_CS
+	jz	exception_iret
+	testb	$ANY_TIME_VERW, %ss:any_time_steps
+	jz	exception_iret
+	verw	%ss:verw_selector
 exception_iret:
 	iret
-3:	movzwl	%sp, %eax
-	add	$task_16_stack, %eax
-	mov	$SELECTOR_KERNEL_DATA, %ecx
-	mov	%ecx, %ss
-	mov	%eax, %esp
-	jmp	2b
-4:	mov	%esp, %eax
-	sub	$task_16_stack, %eax
-	mov	%esi, %ss
-	mov	%eax, %esp
-	jmp	5b
 
 PATH exception, BY_EXCEPTION
 HOOK IN_EARLY
@@ -153,7 +183,7 @@ STEP "restore registers", COPIED
 SEGMENTS_OUT COPIED
 STEP "drop vector and error code", COPIED
 	add	$8, %esp
-COPY_OUT 5
+COPY_OUT V86_GATE_WORDS
 TO_PROGRAM_TABLES %eax, kept, COPIED
 HOOK OUT_LATE, COPIED
 STEP "iret", COPIED

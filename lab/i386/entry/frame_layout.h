@@ -15,12 +15,21 @@
 #define FRAME_NUMBER FRAME_VECTOR /* of a system call, as it came */
 #define FRAME_IP     (11 * 4)
 #define FRAME_CS     (12 * 4)
-#define FRAME_WORDS  16
+#define FRAME_WORDS  20
+
+/*
+ * A frame of virtual-8086 mode has four words more than others. Where both may come (exception.S) so many are copied, whatever it is, and
+ * a frame of one kind is made into the other where it lies (v86.c): above a gate's frame, there are so many bytes of nobody.
+ */
+#define V86_GATE_WORDS	    9
+#define ENTRY_STACK_PADDING 16
 
 /* What gates push on the entry stack: interrupt and trap gates; call gates. */
 #define GATE_IP 0
 #define GATE_CS 4
+#define GATE_FLAGS 8
 #define GATE_SP 12
+#define GATE_SS 16
 #define CALL_IP 0
 #define CALL_CS 4
 #define CALL_SP 8

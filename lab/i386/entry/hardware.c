@@ -3,6 +3,8 @@
  * calls at them.
  */
 #include "cpu/tasks.h"
+#include "cpu/events.h"
+#include "cpu/limits.h"
 #include "cpu/tss.h"
 #include "entry/entry.h"
 #include "entry/rings.h"
@@ -29,6 +31,23 @@ static void point_fast_calls(void)
 	wrmsr(MSR_SYSENTER_EIP, path_sysenter_i386);
 }
 
+/*
+ * AMD's syscall, in protected mode (APM vol. 2, 6.1.1): STAR has the address itself, and there is no other register. It is open only where what
+ * comes at any time brings a stack (cpu/events.h).
+ */
+static void point_syscall(void)
+{
+	if (!cpu_has(FEATURE_LEGACYSYSCALL))
+		return;
+	const uint64_t before = rdmsr(MSR_EFER);
+	if (configured[SWITCH_EVENTS_BY] == EVENTS_BY_TASK) {
+		wrmsr(MSR_STAR, STAR_VALUE | path_syscall_i386);
+		wrmsr(MSR_EFER, before | EFER_SCE);
+	} else if (before & EFER_SCE) {
+		wrmsr(MSR_EFER, before & ~(uint64_t)EFER_SCE);
+	}
+}
+
 static void point_exception(unsigned vector, word path)
 {
 	if (exceptions_serve)
@@ -48,7 +67,10 @@ static void point_for_program(void)
 
 void hardware_point(void)
 {
+	events_configure();
+	limits_configure();
 	point_fast_calls();
+	point_syscall();
 	gate_to_path(VECTOR_INT80, path_int80, configured[SWITCH_GATE] == GATE_TRAP);
 	gate_to_path(VECTOR_STACK_OVERFLOW, path_double_fault, 0);
 	gates_to_paths(0, path_call_gate_i386);

@@ -38,6 +38,12 @@ rings_answer:
 PATH \name, BY_KERNEL
 STEP "\name: to the next ring"
 	lcall	$\gate, $0
+STEP "\name: is the program's stack of 16 bits", SWITCH_ESPFIX, IS(ESPFIX_ON)
+	EXECUTES 2
+	cmpw	$SELECTOR_DATA_16, CALL_SS(%esp)
+	jne	1f
+	hlt				# #GP here, and the end of the program: lret would leave a part of this stack's address there
+1:
 STEP "\name: back"
 	lret
 END_PATH

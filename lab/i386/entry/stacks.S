@@ -33,6 +33,10 @@
 	STACKS	entry_stacks, ENTRY_STACK_BYTES, .cpu_stacks, @progbits
 	STACK_TOP exit_stack_top, 12288, .cpu_stacks, @progbits
 	STACK_TOP double_fault_stack_top, 4096, .cpu_stacks, @progbits
+	/* Tasks of cpu/events.c, which run with the kernel's page tables. */
+	STACK_TOP debug_stack_top, 4096, .bss.stacks, @nobits
+	STACK_TOP nmi_stack_top, 4096, .bss.stacks, @nobits
+	STACK_TOP machine_check_stack_top, 4096, .bss.stacks, @nobits
 
 	.section .cpu_stacks, "aw", @progbits
 	.balign	64

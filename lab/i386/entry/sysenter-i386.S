@@ -18,7 +18,7 @@
 
 PATH sysenter_i386, BY_SYSENTER, I386
 HOOK IN_EARLY
-TO_KERNEL_TABLES %esp, lost
+TO_KERNEL_TABLES %eax, kept		# not esp: an NMI would push to where CR3 points
 STEP "PTI: switch to the kernel's stack", TRAMPOLINE
 	mov	%ss:kernel_stack, %esp
 STEP "push what the hardware does not keep", SWITCH_STACK, IS(STACK_FRAME)

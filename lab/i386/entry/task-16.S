@@ -30,7 +30,7 @@ task_16_leaves:
 	.balign	4
 task_16_stack_pointer:			# for lss
 	.long	TASK_16_STACK_BYTES
-	.word	SELECTOR_STACK_16
+	.word	SELECTOR_TASK_16_STACK
 
 PATH task_16, BY_TASK, I386
 STEP "PTI: switch to the kernel's page tables", TABLES
@@ -44,7 +44,7 @@ TASK_SERVES
 STEP "to the stack and the code of 16 bits"
 	EXECUTES 2+6			# and of the code that is in no path
 	lss	task_16_stack_pointer, %esp
-	ljmp	$SELECTOR_CODE_16, $(task_16_leaves - task_16_code)
+	ljmp	$SELECTOR_TASK_16_CODE, $(task_16_leaves - task_16_code)
 TASK_RARE
 END_PATH
 

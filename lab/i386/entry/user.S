@@ -3,19 +3,18 @@
 
 /*
  * Goes to a program with all registers of the frame in ebx. Interrupts are off, because nothing else may use the exit stack
- * from here on. A new thread begins here (switch.S).
+ * from here on. A new thread begins here (switch.S). Registers are loaded from a copy on that stack: an NMI, or the fault of a segment,
+ * pushes below esp at any instruction, and below the frame are other variables.
  */
 PATH enter_user, BY_KERNEL
-STEP "copy the gate's frame to where it is mapped"
+STEP "copy the frame to where it is mapped"
 	mov	$exit_stack_top, %esp
-	PUSH_WORDS 5, FRAME_IP, %ebx
-	mov	%esp, gate_frame
+	PUSH_WORDS FRAME_WORDS, 0, %ebx
 STEP "load registers"
-	mov	%ebx, %esp
 	RESTORE_ALL
 SEGMENTS_OUT
-STEP "to the gate's frame"
-	mov	%ss:gate_frame, %esp
+STEP "drop vector and error code"
+	add	$8, %esp
 TO_PROGRAM_TABLES %eax, kept
 HOOK OUT_LATE
 STEP "iret"

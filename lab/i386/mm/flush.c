@@ -39,12 +39,23 @@ void tables_flush_kernel(void)
 		write_cr3(kernel_cr3);
 }
 
+/*
+ * The task of programs is gone back to by those that serve programs, which have called it with their tables; with events-by=task by others, too,
+ * which have interrupted it with any. Then paths write it whenever they write CR3, and it is the kernel's here.
+ */
+static word of_programs_task(void)
+{
+	const int is_programs = configured[SWITCH_PTI] == PTI_ON && configured[SWITCH_EVENTS_BY] == EVENTS_BY_GATE;
+
+	return is_programs ? user_cr3 : kernel_cr3;
+}
+
 void tables_enter(void)
 {
 	kernel_cr3 = kernel_to_physical((word)space->tops->kernels);
 	user_cr3 = kernel_to_physical((word)space->tops->programs);
+	tss_set_tables(kernel_cr3, of_programs_task());
 	write_cr3(kernel_cr3);
-	tss_set_tables(kernel_cr3, configured[SWITCH_PTI] == PTI_ON ? user_cr3 : kernel_cr3);
 }
 
 void pcids_forget(void)

@@ -99,7 +99,8 @@ static uint64_t get(const void *table, unsigned index)
 
 /*
  * All changes of a single entry. Whoever takes something away flushes. One of 64 bits is written in two halves: that with the present
- * bit last where it comes, and first where it goes.
+ * bit last where it comes, and first where it goes. Where only the rights in that half change, it is present all the time: it may be
+ * that of the code or the stack here, or of what an NMI needs.
  */
 static void put(void *table, unsigned index, uint64_t value)
 {
@@ -108,8 +109,10 @@ static void put(void *table, unsigned index, uint64_t value)
 		return;
 	}
 	volatile uint32_t *const halves = (volatile uint32_t *)table + 2 * index;
-	halves[0] = 0;
-	halves[1] = (uint32_t)(value >> 32);
+	if (halves[1] != value >> 32) {
+		halves[0] = 0;
+		halves[1] = (uint32_t)(value >> 32);
+	}
 	halves[0] = (uint32_t)value;
 }
 
@@ -233,8 +236,8 @@ void tables_init(const struct range *memory, unsigned count)
 	map_all(PAGING_WIDE, memory, count);
 	map_all(PAGING_CLASSIC, memory, count);
 	kernel_cr3 = kernel_to_physical((word)KERNEL_TOP);
-	write_cr3(kernel_cr3);
 	tss_set_tables(kernel_cr3, kernel_cr3);
+	write_cr3(kernel_cr3);
 }
 
 void tables_new_space(struct address_space *made)
@@ -471,6 +474,7 @@ static void change_form(void)
 	if (wanted == current_form())
 		return;
 	in_form(wanted);
+	tss_set_tables(kernel_to_physical((word)KERNEL_TOP), kernel_to_physical((word)KERNEL_TOP));
 	paging_change(kernel_to_physical((word)KERNEL_TOP), read_cr4() ^ CR4_PAE);
 }
 

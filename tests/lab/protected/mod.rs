@@ -1,4 +1,13 @@
 //! The kernel of protected mode (`lab/i386`): what the tests of the other one have shown of the files that both share is not shown again.
 
-mod matrix;
+mod boots;
+mod counts;
+mod driver;
+mod faults;
+mod mach;
+pub mod matrix;
+mod moments;
+mod random;
+mod segments;
+mod syscall;
 mod tasks;

@@ -172,6 +172,7 @@ fn measuring(has: impl Fn(Whose) -> bool) -> &'static str {
         Some(Whose::Linux) => "kentry",
         Some(Whose::Mach) => "kentry lab --personality mach",
         Some(Whose::LabI386) => "kentry lab --lab-kernel i386",
+        Some(Whose::MachI386) => "kentry lab --lab-kernel i386 --personality mach",
         _ => "kentry lab",
     }
 }

@@ -111,7 +111,7 @@ impl LabArgs {
             return Ok(vec![machs]);
         }
         let of = |set: &String| {
-            let settings = Table::get().set(Kernel::Lab, set)?;
+            let settings = Table::get().set(self.lab_kernel.kernel(), set)?;
             match settings.value(PERSONALITY) {
                 Some(MACH) => Ok(set.clone()),
                 Some(other) => Err(Error::Usage(format!(
@@ -125,17 +125,10 @@ impl LabArgs {
     }
 
     /// Whose rows are measured.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] where the kernel does not have the personality.
-    pub fn whose(&self) -> Result<Whose, Error> {
-        match (self.lab_kernel, self.personality) {
-            (kernel, Personality::Linux) => Ok(kernel.kernel().into()),
-            (LabKernel::X86_64, Personality::Mach) => Ok(Whose::Mach),
-            (LabKernel::I386, Personality::Mach) => Err(Error::Usage(
-                "--lab-kernel i386 has no calls of GNU Mach; --personality mach needs the kernel for long mode".into(),
-            )),
-        }
+    pub fn whose(&self) -> Whose {
+        let kernel = self.lab_kernel.kernel();
+        let machs = Whose::machs(kernel).filter(|_| self.personality == Personality::Mach);
+        machs.unwrap_or(kernel.into())
     }
 
     /// The options of the lab.
@@ -147,7 +140,7 @@ impl LabArgs {
         Ok(Options {
             entry: self.rows.entry.clone(),
             operation: self.rows.operation.clone(),
-            whose: self.whose()?,
+            whose: self.whose(),
             set: self.set.clone(),
             footprints: self.footprint.all(self.rows.are_named())?,
             ..self.guest.options(LAB_SECONDS)

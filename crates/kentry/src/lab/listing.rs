@@ -21,11 +21,9 @@ const BYTES: usize = 32;
 pub fn entry<'a>(table: &'a Table, kernel: Kernel, word: &str) -> Result<&'a Entry, Error> {
     // An entry is GNU Mach's where it serves nothing else.
     let is_machs =
-        |entry: &Entry| entry.operations_of(Whose::Lab).is_empty() && !entry.mach_operations.is_empty();
-    let whose = match kernel {
-        Kernel::Lab if table.entry_of(word, kernel).is_some_and(is_machs) => Whose::Mach,
-        kernel => kernel.into(),
-    };
+        |entry: &Entry| entry.operations_on(kernel).is_empty() && !entry.mach_operations.is_empty();
+    let machs = Whose::machs(kernel).filter(|_| table.entry_of(word, kernel).is_some_and(is_machs));
+    let whose = machs.unwrap_or(kernel.into());
     let rows = measure::select::rows(table, whose, &[word.to_string()], &[])?;
     let mut entries: Vec<&Entry> = rows.into_iter().map(|(entry, _)| entry).collect();
     entries.dedup_by_key(|entry| entry.id);

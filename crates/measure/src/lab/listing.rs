@@ -28,7 +28,7 @@ pub fn listing<'a>(
 ) -> Result<Vec<Listed<'a>>, Error> {
     let asked: Vec<Configuration> =
         configurations.all.iter().map(|configuration| configuration.for_entry(entry)).collect();
-    let mut lines = Vec::new();
+    let mut lines = vec![Line::Kernel(emulator.mode())];
     for configuration in &asked {
         let named = configuration.only(&configurations.named).into_iter();
         let needed = entry.needs.iter().map(|(name, value)| (name.clone(), value.clone()));

@@ -43,6 +43,14 @@ impl Emulator {
         }
     }
 
+    /// Which of the lab's kernels it boots.
+    pub fn mode(&self) -> Mode {
+        match self {
+            Emulator::Qemu(qemu) => Mode::of_kernel(&qemu.kernel),
+            Emulator::Bochs(bochs) => Mode::of_kernel(&bochs.kernel),
+        }
+    }
+
     /// The plan for this machine. QEMU's emulation ignores registers that its processor does not have: there, steps that are
     /// harmless without their feature are executed.
     pub fn plan(&self, plan: Plan) -> Plan {

@@ -281,7 +281,8 @@ impl<'a> LabPlan<'a> {
     }
 
     fn work_in_order(&self, counter: Counter, boot: u64, sweeps: impl Iterator<Item = Sweep>) -> Work {
-        let mut lines = vec![Line::Seed(self.seed_of(boot)), Line::Limit(limit(counter))];
+        let mut lines =
+            vec![Line::Seed(self.seed_of(boot)), Line::Kernel(self.mode), Line::Limit(limit(counter))];
         let (mut numbered, mut layouts) = (Vec::new(), Vec::new());
         let mut now = self.defaults.clone();
         if boot == 0 {

@@ -51,7 +51,22 @@ impl Mode {
         if kernel == table::Kernel::LabI386 { Mode::Protected } else { Mode::Long }
     }
 
-    /// The kernel's name in the table and in documents.
+    /// Of a kernel's file: ELF's class.
+    pub fn of_kernel(kernel: &[u8]) -> Mode {
+        const CLASS: usize = 4;
+        const CLASS_32: u8 = 1;
+        if kernel.get(CLASS) == Some(&CLASS_32) { Mode::Protected } else { Mode::Long }
+    }
+
+    /// The name of its kernel in plans, as the table and documents have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Mode::Long => "lab",
+            Mode::Protected => "lab-i386",
+        }
+    }
+
+    /// The kernel of the table and of documents.
     pub fn kernel(self) -> table::Kernel {
         match self {
             Mode::Long => table::Kernel::Lab,
@@ -60,15 +75,18 @@ impl Mode {
     }
 }
 
+/// Both kernels as the binary has them.
+const LONG: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/kernel.z"));
+const PROTECTED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/kernel-i386.z"));
+
 /// The kernel for a mode, an ELF file that QEMU (by its PVH note) and GRUB (by its multiboot2 header) boot.
 pub fn kernel(mode: Mode) -> &'static [u8] {
-    static LONG: LazyLock<Vec<u8>> =
-        LazyLock::new(|| unpacked(include_bytes!(concat!(env!("OUT_DIR"), "/kernel.z"))));
-    static PROTECTED: LazyLock<Vec<u8>> =
-        LazyLock::new(|| unpacked(include_bytes!(concat!(env!("OUT_DIR"), "/kernel-i386.z"))));
+    static UNPACKED: [LazyLock<Vec<u8>>; 2] =
+        [LazyLock::new(|| unpacked(LONG)), LazyLock::new(|| unpacked(PROTECTED))];
+    let [long, protected] = &UNPACKED;
     match mode {
-        Mode::Long => &LONG,
-        Mode::Protected => &PROTECTED,
+        Mode::Long => long,
+        Mode::Protected => protected,
     }
 }
 
@@ -80,4 +98,22 @@ pub fn kernel_paths(mode: Mode) -> Result<(paths::File<'static>, paths::Paths), 
     let file = paths::File::read(kernel(mode))?;
     let paths = paths::Paths::read(&file)?;
     Ok((file, paths))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_kernels_are_small_in_the_binary() {
+        assert!(LONG.len() + PROTECTED.len() < 700 << 10, "{} + {}", LONG.len(), PROTECTED.len());
+    }
+
+    #[test]
+    fn a_kernels_file_says_its_mode() {
+        assert_eq!(
+            [Mode::Long, Mode::Protected].map(|mode| Mode::of_kernel(kernel(mode))),
+            [Mode::Long, Mode::Protected]
+        );
+    }
 }

@@ -1,5 +1,6 @@
 //! What the lab kernel is to do: the text of `abi/lab.h`.
 
+use crate::lab::Mode;
 use record::abi;
 use std::fmt::Write;
 use table::SwitchValues;
@@ -7,6 +8,8 @@ use table::SwitchValues;
 /// One line of a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Line {
+    /// Which of the lab's kernels it is for: another refuses it.
+    Kernel(Mode),
     /// The seed of the address layout and of random bytes.
     Seed(u64),
     /// CLOCK_REALTIME at boot, seconds.
@@ -68,6 +71,7 @@ impl Line {
 
     fn text(&self) -> String {
         match self {
+            Line::Kernel(mode) => format!("kernel {}", mode.name()),
             Line::Seed(seed) => format!("seed {seed}"),
             Line::Time(seconds) => format!("time {seconds}"),
             Line::Tsc(hertz) => format!("tsc {hertz}"),
@@ -146,8 +150,9 @@ impl Plan {
     /// The same for a machine that ignores registers which it does not know, as QEMU's emulation does: what steps need of the
     /// processor counts as met where they have no effect without it. Any other machine raises an exception at their first entry.
     pub fn harmlessly(mut self) -> Plan {
-        let is_head =
-            |line: &Line| matches!(line, Line::Seed(_) | Line::Time(_) | Line::Tsc(_) | Line::Screen);
+        let is_head = |line: &Line| {
+            matches!(line, Line::Kernel(_) | Line::Seed(_) | Line::Time(_) | Line::Tsc(_) | Line::Screen)
+        };
         let head = self.lines.iter().take_while(|line| is_head(line)).count();
         self.lines.insert(head, Line::Harmless);
         self
@@ -172,6 +177,7 @@ mod tests {
     fn a_plan_of_every_step() {
         let plan = Plan {
             lines: vec![
+                Line::Kernel(Mode::Protected),
                 Line::Seed(7),
                 Line::Time(1_700_000_000),
                 Line::Tsc(1_000_000_000),
@@ -192,7 +198,7 @@ mod tests {
         };
         assert_eq!(
             plan.render(),
-            "lab 4\nseed 7\ntime 1700000000\ntsc 1000000000\nlimit 5\nset pti=on smap=off\nbeside other 3\n\
+            "lab 4\nkernel lab-i386\nseed 7\ntime 1700000000\ntsc 1000000000\nlimit 5\nset pti=on smap=off\nbeside other 3\n\
              run probe64 1 2\n\
              exec a%20b 100%25  %c3%a9%0a%00~!\ncheck pti\nlayout 9\nlisting int80\nharmless\nscreen\n"
         );

@@ -1,0 +1,101 @@
+/*
+ * espfix=on: behind iret to a stack segment of 16 bits, the upper half of esp is the program's.
+ *
+ * Such a return loads sp alone, and leaves bits 31 to 16 of esp as they are in ring 0: the program reads a part of the address of the
+ * kernel's stack, and has lost its own. So the stack is given another name before, under which esp has the program's upper half already: a segment
+ * with B = 1, whose base makes up for it (Linux on i386: arch/x86/entry/entry_32.S, check_and_apply_espfix). The same bytes lie
+ * there, with flat segments at esp + base. No frame lies over the end of 64 KiB: above each is room (ENTRY_STACK_PADDING).
+ *
+ * On that stack only NMI, #MC and the fault of the iret itself can come, since interrupts are off. All that is read meanwhile from another place
+ * is read by CS. NMI and #MC go to the usual stack and back (exception.S); behind a fault there is no way back, because that ends the
+ * program.
+ *
+ * lret to such a stack leaves the same. A call gate's caller with one goes back by iret; then, as with exit=iret, a program that has set NT
+ * is ended. From rings 1 and 2 none goes back there (rings.S).
+ *
+ * In virtual-8086 mode all of esp comes back. A paragraph that looks like the selector is given the other stack for nothing, and without harm.
+ */
+#include "entry/espfix.inc"
+#include "entry/path.inc"
+
+	.section .cpu_variables, "aw"
+	.balign	8
+espfix_stack:				# by its other name
+	.long	0
+	.word	SELECTOR_ESPFIX
+	.balign	4
+espfix_kept:
+	.long	0
+
+/* Lost: flags. esp points to what iret pops. */
+.macro TO_OTHER_NAME
+	cli				# a trap gate has left them on; iret pops IF
+	mov	%eax, %ss:espfix_kept
+	mov	%esp, %eax
+	mov	%ax, %ss:espfix_stack
+	shr	$16, %eax
+	sub	GATE_SP + 2(%esp), %ax
+	mov	%al, %ss:gdt + SELECTOR_ESPFIX + 4
+	mov	%ah, %ss:gdt + SELECTOR_ESPFIX + 7
+	mov	GATE_SP + 2(%esp), %ax
+	mov	%ax, %ss:espfix_stack + 2
+	mov	%ss:espfix_kept, %eax
+	lss	%ss:espfix_stack, %esp
+.endm
+
+ATTACH IN_EARLY, 05
+STEP "espfix: back to the stack's own name", SWITCH_ESPFIX, IS(ESPFIX_ON), ENTERED_BY, IS(BY_EXCEPTION)
+	EXECUTES 5
+	push	%eax
+	mov	%ss, %eax
+	cmp	$SELECTOR_ESPFIX, %ax
+	jne	1f
+	ESPFIX_BASE
+	add	%esp, %eax
+	push	$SELECTOR_KERNEL_DATA
+	push	%eax
+	lss	(%esp), %esp
+1:	pop	%eax
+END_ATTACH
+
+ATTACH OUT_LATE, 85
+STEP "espfix: is the stack of 16 bits", SWITCH_ESPFIX, IS(ESPFIX_ON), ENTERED_BY, IS(BY_INTERRUPT)
+	EXECUTES 2
+	cmpw	$SELECTOR_DATA_16, GATE_SS(%esp)
+	jne	1f
+	TO_OTHER_NAME
+1:
+STEP "espfix: is the stack of 16 bits, and a program's", SWITCH_ESPFIX, IS(ESPFIX_ON), ENTERED_BY, IS(BY_EXCEPTION)
+	TEST_RING GATE_CS
+	jz	1f
+	cmpw	$SELECTOR_DATA_16, GATE_SS(%esp)
+	jne	1f
+	TO_OTHER_NAME
+1:
+.macro BY_IRET flags
+	jne	1f
+	push	CALL_SS + \flags(%esp)
+	push	CALL_SP + \flags + 4(%esp)
+	.if	\flags
+	push	8(%esp)
+	.else
+	pushf
+	.endif
+	push	CALL_CS + \flags + 12(%esp)
+	push	CALL_IP + \flags + 16(%esp)
+	TO_OTHER_NAME
+2:	iret
+	FAULT	2b, 0
+1:
+.endm
+STEP "espfix: is the stack of 16 bits", SWITCH_ESPFIX, IS(ESPFIX_ON), ENTERED_BY, IS(BY_CALL_GATE), SWITCH_STACK, IS(STACK_FRAME)
+	EXECUTES 2
+	cmpw	$SELECTOR_DATA_16, CALL_SS + 4(%esp)
+	BY_IRET	4
+STEP "espfix: is the stack of 16 bits", SWITCH_ESPFIX, IS(ESPFIX_ON), ENTERED_BY, IS(BY_CALL_GATE), SWITCH_STACK, IS(STACK_MINIMUM)
+	EXECUTES 2
+	cmpw	$SELECTOR_DATA_16, CALL_SS(%esp)
+	BY_IRET	0
+END_ATTACH
+
+	.section .note.GNU-stack, "", @progbits

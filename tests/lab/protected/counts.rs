@@ -1,0 +1,163 @@
+//! What a path executes: as many instructions as its steps have, by the clock of QEMU and by its log, which knows nothing of steps.
+
+use crate::every_instruction::{built_in, program_of};
+use crate::exact::{check_each_alone, check_pairs};
+use crate::guest::{Script, Session};
+use crate::kernel::Kernel;
+use crate::monitor::{is_missing, wrapped};
+use crate::steps::taken;
+use places::lab::{End, Limits, Mode, Qemu};
+use std::collections::{BTreeMap, BTreeSet};
+
+#[test]
+fn each_step_alone_adds_what_its_listing_says() {
+    check_each_alone(Mode::Protected);
+}
+
+#[test]
+fn pairs_of_steps_add_what_their_listings_say() {
+    check_pairs(Mode::Protected);
+}
+
+/// Entries: the case of turns32.S, the row, and the path.
+const ENTRIES: [(&str, &str, &str); 8] = [
+    ("int80", "int80-i386", "int80"),
+    ("sysenter", "sysenter-i386", "sysenter_i386"),
+    ("call_gate", "call-gate-i386", "call_gate_i386"),
+    ("lcall7", "lcall7-i386", "call_gate_i386"),
+    ("ud", "ud-i386", "ud_i386"),
+    ("lock_nop", "lock-nop-i386", "ud_i386"),
+    ("int3", "int3-i386", "int3_i386"),
+    ("div0", "div0-i386", "div0_i386"),
+];
+
+/// Boots in a QEMU that writes down what it executes of the paths: the addresses of instructions, in their order.
+fn logged(script: &Script) -> (Session, Vec<u64>) {
+    let (folder, kernel) = (tempfile::tempdir().unwrap(), Kernel::in_mode(script.mode));
+    let log = folder.path().join("log");
+    let (start, end) = (kernel.symbol("paths_start"), kernel.symbol("paths_end") - 1);
+    let options = format!("-d in_asm,exec,nochain -dfilter {start:#x}..{end:#x} -D {}", log.display());
+    let qemu = wrapped(folder.path(), &format!("exec qemu-system-x86_64 \"$@\" {options}"));
+    let qemu = qemu.in_mode(script.mode);
+    let boot = |archive: &[u8], programs, limits: &Limits| qemu.boot(archive, programs, limits);
+    let session = script.boot_in(&boot, Qemu::TCG_HERTZ).unwrap();
+    (session, executed(&std::fs::read_to_string(log).unwrap()))
+}
+
+/// A block of instructions has, when it is translated, lines like `0xc0148000:  57   pushl    %edi`; and each time that it is executed, one
+/// like `Trace 0: 0x7fc0a8000100 [00000000/c0148000/0040c0b0/ff200e01]`, with another one behind it if it is given up before it begins.
+fn executed(log: &str) -> Vec<u64> {
+    let hex = |text: &str| {
+        u64::from_str_radix(text.trim_start_matches("0x"), 16).unwrap_or_else(|_| panic!("{text}"))
+    };
+    let (mut blocks, mut translated) = (BTreeMap::<&str, Vec<u64>>::new(), Vec::new());
+    let mut all = Vec::<u64>::new();
+    for line in log.lines() {
+        if line.starts_with("IN:") {
+            translated.clear();
+        } else if let Some((address, rest)) = line.split_once(':').filter(|(at, _)| at.starts_with("0x")) {
+            // What has bytes alone goes on from the line before.
+            let is_byte = |word: &str| word.len() == 2 && u8::from_str_radix(word, 16).is_ok();
+            translated.extend((!rest.split_whitespace().all(is_byte)).then(|| hex(address)));
+        } else if line.starts_with("Trace ") {
+            let block = line.split(' ').nth(2).unwrap_or_else(|| panic!("{line}"));
+            if !translated.is_empty() {
+                blocks.insert(block, std::mem::take(&mut translated));
+            }
+            let block = &blocks[block];
+            assert_eq!(hex(line.split('/').nth(1).unwrap_or_default()), block[0], "{line}");
+            all.extend(block);
+        } else if line.starts_with("Stopped ") {
+            let block =
+                line.split(' ').find(|word| word.starts_with("0x")).unwrap_or_else(|| panic!("{line}"));
+            all.truncate(all.len() - blocks[block].len());
+        }
+    }
+    all
+}
+
+/// What is executed from a path's beginning to its end, each time, of this part of the log.
+fn times(log: &[u64], path: &[u64]) -> Vec<Vec<u64>> {
+    let slot: BTreeSet<u64> = path.iter().map(|address| address / 4096).collect();
+    let mut times: Vec<Vec<u64>> = Vec::new();
+    for address in log.iter().filter(|address| slot.contains(&(*address / 4096))) {
+        if *address == path[0] {
+            times.push(Vec::new());
+        }
+        times.last_mut().unwrap_or_else(|| panic!("{address:x} before the beginning")).push(*address);
+    }
+    times
+}
+
+#[test]
+fn a_log_of_every_instruction_has_what_is_listed_and_as_many_as_are_counted() {
+    const CONFIGURATIONS: [&[(&str, &str)]; 4] = [
+        &[("stack", "minimum"), ("exit", "natural"), ("pti", "off"), ("smap", "off")],
+        &[("stack", "minimum"), ("exit", "iret"), ("pti", "on"), ("smap", "off"), ("paging", "classic")],
+        &[
+            ("stack", "frame"),
+            ("exit", "natural"),
+            ("pti", "on"),
+            ("smap", "on"),
+            ("paging", "wide"),
+            ("copy-frame", "on"),
+            ("verw", "on"),
+            ("ibrs", "on"),
+        ],
+        &[
+            ("stack", "frame"),
+            ("exit", "iret"),
+            ("pti", "trampoline"),
+            ("copy-frame", "off"),
+            ("verw", "off"),
+            ("ibrs", "off"),
+            ("filter", "4"),
+            ("audit", "on"),
+            ("observe", "on"),
+        ],
+    ];
+    if is_missing() {
+        return;
+    }
+    let program = program_of(32, 0, false, Mode::Protected);
+    let (mut script, mut places) = (Script::protected(), Vec::new());
+    script.harmless();
+    for configuration in CONFIGURATIONS {
+        let words: Vec<String> =
+            configuration.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        script.set(&words.join(" "));
+        let start = script.list("enter_user");
+        for (case, row, path) in ENTRIES {
+            places.push((
+                configuration,
+                row,
+                path,
+                start,
+                script.list(path),
+                script.run(&program, &[case, "1"]),
+            ));
+        }
+    }
+    let (session, log) = logged(&script);
+    let built = |number: usize| -> Vec<u64> {
+        built_in(Mode::Protected, &session.ran[number]).iter().map(|line| line.address).collect()
+    };
+    // Every program begins once; before these are those of the test of ring 0.
+    let begin = built(places[0].3)[0];
+    let begun: Vec<usize> = (0..log.len()).filter(|at| log[*at] == begin).collect();
+    let begun = &begun[begun.len() - places.len()..];
+    let kernel = Kernel::in_mode(Mode::Protected);
+    for (index, (configuration, row, name, _, listing, ran)) in places.iter().enumerate() {
+        let end = begun.get(index + 1).copied().unwrap_or(log.len());
+        let (path, ran) = (built(*listing), &session.ran[*ran]);
+        assert_eq!(ran.end, End::Exited(0), "{}", ran.label);
+        let times = times(&log[begun[index]..end], &path);
+        for (operation, executed) in ["getppid", "none"].iter().zip(&times) {
+            let unlisted = executed.iter().find(|address| !path.contains(address));
+            assert_eq!(unlisted, None, "{} executes what is not listed", ran.label);
+            let counted = kernel.path(name).walk(configuration, taken(row, operation));
+            assert_eq!(executed.len() as u64, counted, "{}: {operation}", ran.label);
+        }
+        assert!(times.len() >= 2, "{}: {times:x?}", ran.label);
+    }
+}

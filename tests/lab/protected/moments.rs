@@ -1,0 +1,52 @@
+//! NMIs and ticks at every instruction of the paths of protected mode (every_instruction.rs), where an NMI has no stack of its own, and finds
+//! the program's segments.
+
+use crate::every_instruction::{AMD, INTEL, ON_AMD, check_all, check_none_left_out};
+use crate::spread_nmis;
+use places::lab::Mode;
+
+#[test]
+fn interrupts_at_every_instruction_change_nothing() {
+    check_all(INTEL.protected(), &ON_AMD);
+}
+
+#[test]
+fn no_step_is_left_out() {
+    check_none_left_out(Mode::Protected);
+}
+
+#[test]
+fn interrupts_at_every_instruction_of_rarer_steps_change_nothing() {
+    let configurations = [
+        "pti=trampoline copy-frame=on stack=minimum exit=natural gate=interrupt observe=on cr3-writes=2",
+        "pti=on copy-frame=on stack=frame exit=iret gate=trap global=on",
+        "paging=classic pti=on copy-frame=on stack=minimum exit=natural gate=trap",
+    ];
+    check_all(INTEL.protected(), &configurations);
+    check_all(AMD.protected(), &configurations[2..]);
+}
+
+#[test]
+fn interrupts_at_every_instruction_of_what_speculation_costs_change_nothing() {
+    let configurations = [
+        "pti=off gate=trap stack=minimum ibrs=on verw=on bhb=loop entry-ibpb=on returns=untrain dispatch=retpoline",
+        "pti=on gate=trap stack=frame ibrs=on verw=on returns=untrain dispatch=direct index-mask=on",
+        "pti=on gate=trap exit=iret ibrs=on verw=on returns=thunk dispatch=lfence",
+    ];
+    check_all(INTEL.protected(), &configurations);
+}
+
+#[test]
+fn interrupts_at_every_instruction_of_the_supervisors_steps_change_nothing() {
+    const SUPERVISOR: &str = "gate=trap stack-offset=on canary=on trace=on filter=4 audit=on stack=frame";
+    let configurations =
+        [format!("pti=off exit=natural {SUPERVISOR}"), format!("pti=on exit=iret {SUPERVISOR}")];
+    check_all(INTEL.protected(), &configurations.each_ref().map(String::as_str));
+}
+
+/// Bochs looks at limits and at null segments, and enters rings 1 and 2.
+#[test]
+fn nmis_all_over_the_paths_change_nothing_in_bochs() {
+    spread_nmis::check(Mode::Protected, "pti=on copy-frame=on gate=trap stack=frame");
+    spread_nmis::check(Mode::Protected, "pti=off paging=classic gate=trap stack=minimum");
+}

@@ -1,0 +1,66 @@
+//! A program can do nothing to the kernel, whatever it does with descriptors: random uses, in every kind of configuration (`uses32.S`).
+
+use crate::build::freestanding;
+use crate::guest::{Answer, Emulator, Script};
+use places::lab::End;
+use table::Table;
+
+/// Instructions that a program gets: it makes at most 64 uses.
+const SHORT: u64 = 1_500_000;
+
+/// Seeds of each configuration.
+const SEEDS: u64 = 400;
+
+/// What an emulator is to have tried in one run of this test.
+const USES: usize = 10_000;
+
+const CONFIGURATIONS: [&str; 5] = [
+    "pti=off",
+    "pti=on exit=iret stack=minimum smap=off",
+    "pti=trampoline copy-frame=on global=on flush-by=pge smep=off umip=off exit=natural stack=frame smap=on",
+    "paging=classic pti=on gate=trap",
+    "paging=wide pti=on copy-frame=off umip=on work=on trace=on",
+];
+
+/// Programs by seeds, and behind each configuration a row that shows what is left of the kernel.
+fn try_in(emulator: Emulator, more: &[&str]) {
+    let program = freestanding(32, &["uses32.S"]);
+    let (entry, operation) = (Table::get().entry("int80-i386").unwrap(), Table::get().operation("getppid").unwrap());
+    let mut script = Script::protected();
+    script.limit(SHORT);
+    for (switches, first) in CONFIGURATIONS.iter().chain(more).zip((0..).step_by(SEEDS as usize)) {
+        script.set(switches);
+        for seed in first..first + SEEDS {
+            script.exec(&program, &["uses", &format!("{seed:x}")]);
+        }
+        script.row(entry, operation);
+    }
+    let Some(session) = script.boot(emulator) else { return };
+    let mut uses = 0;
+    for ran in &session.ran {
+        uses += ran.text().bytes().filter(|byte| *byte == b'.').count();
+        match ran.end {
+            _ if ran.label.starts_with("int80-i386") => assert_eq!(ran.answer(), Answer::Ok, "{}", ran.label),
+            End::Exited(0) | End::Fault(_) | End::Runaway(_) => {}
+            end => panic!("{} in {}: {end:x?}", ran.label, emulator.name()),
+        }
+        assert!(ran.log.is_empty(), "{}: {:?}", ran.label, ran.log);
+    }
+    assert!(uses >= USES, "{uses} uses in {}", emulator.name());
+}
+
+#[test]
+fn ten_thousand_uses_of_descriptors_with_an_intel_model() {
+    try_in(Emulator::TcgIntel, &[]);
+}
+
+#[test]
+fn ten_thousand_uses_of_descriptors_with_an_amd_model() {
+    try_in(Emulator::TcgAmd, &["events-by=gate", "events-by=task pti=off"]);
+}
+
+#[test]
+fn ten_thousand_uses_of_descriptors_in_bochs() {
+    try_in(Emulator::Bochs, &["segments=limited exit=iret"]);
+    try_in(Emulator::BochsAmd, &["segments=limited exit=iret events-by=task"]);
+}
