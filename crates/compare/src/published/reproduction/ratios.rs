@@ -6,7 +6,6 @@ use document::Document;
 use environment::Trapped;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use table::Kernel;
 
 /// A change that was published, and the same change here.
 #[derive(Debug, Clone, PartialEq, Serialize)]
