@@ -33,8 +33,14 @@ uses:
 	.balign	4
 named:	.long	0, USER_CODE_32, USER_DATA, USER_DATA, USER_DATA, 0x83, 0x8b, 0x93, 0x9b
 	.long	GATE_I386, GATE_SYSTEM_V, GATE_RING1, GATE_RING2, 0xa1, 0xb9, 0xd1
-	.long	0x10, 0x18, 0x40, 0x48, 0x70, 0x1c0, 0x1c8, 0x1d0, 0x1d8
-#define NAMED 25
+	.long	0x10, 0x18, 0x40, 0x48, 0x70
+	.set	selector, 0xe3		# gates, tasks, segments of 16 bits, what exceptions take
+	.rept	(0x200 - 0xe0) / 8
+	.long	selector
+	.set	selector, selector + 8
+	.endr
+named_end:
+#define NAMED (named_end - named) / 4
 #define OWN   9
 
 	.data
@@ -287,20 +293,24 @@ USE trap-at-\name
 	jmp	used
 .endr
 
-USE lcall
+USE lcall, 3
+	mov	$NR32_GETPPID, %eax
 	push	%esi
 	push	%edi
 	lcall	*(%esp)
 	jmp	used
-USE ljmp
+USE ljmp, 3
+	mov	$NR32_GETPPID, %eax
 	push	%esi
 	push	$used
 	ljmp	*(%esp)
 USE lcall-used
+	mov	$NR32_GETPPID, %eax
 	push	%esi
 	push	$used
 	lcall	*(%esp)
 USE lret
+	mov	$NR32_GETPPID, %eax
 	push	%edi
 	push	%edi
 	push	%esi
@@ -313,8 +323,9 @@ USE iret, 2
 	push	%eax
 	push	%esi
 	push	$used
+	mov	$NR32_GETPPID, %eax
 	iret
-USE int
+USE int, 2
 	mov	%edi, %ebx
 	movzbl	%bl, %eax
 	lea	vectors(, %eax, 8), %ecx
