@@ -132,11 +132,7 @@
 #define SELECTOR_RING1_DATA   0xb9
 #define SELECTOR_RING2_DATA   0xca
 #define SELECTOR_GATE_RING0   0xd1 /* from ring 1 to the kernel */
-#ifdef __x86_64__
-#define GDT_ENTRIES 28
-#else
-#define GDT_ENTRIES 64
-#endif
+#define GDT_ENTRIES	      64
 #define TLS_ENTRIES	      3
 
 #define STAR_VALUE                                                                                           \

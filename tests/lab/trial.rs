@@ -60,7 +60,7 @@ const USER: u64 = 4;
 /// The page was there.
 const PRESENT: u64 = 1;
 
-fn check_end(ran: &Ran, expected: Expected) -> Result<(), String> {
+pub fn check_end(ran: &Ran, expected: Expected) -> Result<(), String> {
     let vector = |fault: [u64; 4]| fault[2] >> 32;
     let page_fault = |fault: [u64; 4], address| vector(fault) == 14 && fault[3] == address;
     let holds = match (ran.end, expected) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cpu/registers.h"
-#include "entry/v86.h"
+#include "entry/v86_thread.h"
 
 #include <stdint.h>
 

@@ -1,7 +1,6 @@
 /* The descriptor tables of protected mode. They lie in the CPU area, which programs' page tables map, too (mm/tables.c). */
 #include "cpu/cpu.h"
 #include "entry/entry.h"
-#include "entry/v86.h"
 #include "lab.h"
 #include "serial/serial.h"
 

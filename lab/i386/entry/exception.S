@@ -98,6 +98,13 @@ exception_at_any_time:
 	pop	%es
 	pop	%ds
 	add	$8, %esp
+	TEST_RING GATE_CS
+	jz	exception_iret
+	testb	$ANY_TIME_ESPFIX, %ss:any_time_steps
+	jz	exception_iret
+	cmpw	$SELECTOR_DATA_16, GATE_SS(%esp)
+	jne	exception_iret
+	TO_OTHER_NAME
 exception_iret:
 	iret
 

@@ -5,7 +5,7 @@ use environment::{Ring0, Trapped};
 use table::Kind;
 
 /// Entries of the lab whose way into the kernel is an exception or an interrupt, by their files.
-const BY_INTERRUPT: [&str; 5] = ["int80", "int3", "div0", "ud", "exception"];
+const BY_INTERRUPT: [&str; 6] = ["int80", "int3", "div0", "ud", "v86", "exception"];
 
 /// Those whose way is an invalid instruction.
 const BY_INVALID: [&str; 1] = ["ud"];
@@ -116,6 +116,7 @@ mod tests {
     use crate::lab::Configuration;
     use crate::lab::plan::GATES;
     use environment::Verdict;
+    use places::lab::Mode;
     use std::collections::BTreeSet;
     use table::Table;
 
@@ -128,7 +129,8 @@ mod tests {
 
     #[test]
     fn files_that_are_entered_by_gates_and_interrupts_are_those_whose_paths_are() {
-        let (_, kernel) = places::lab::kernel_paths(places::lab::Mode::Long).unwrap();
+        let [(_, long), (_, protected)] =
+            [Mode::Long, Mode::Protected].map(|mode| places::lab::kernel_paths(mode).unwrap());
         let [interrupt, gate, exception] = ["BY_INTERRUPT ", "BY_CALL_GATE ", "BY_EXCEPTION "].map(number);
         let files: BTreeSet<&str> =
             Table::get().entries.iter().filter_map(|entry| entry.lab.as_deref()).collect();
@@ -136,7 +138,8 @@ mod tests {
             let name = file.replace('-', "_");
             let is_of_file =
                 |path: &&table::paths::Path| [&name, &format!("{name}_x86_64")].contains(&&path.name);
-            let kind = kernel.paths.iter().find(is_of_file).map(|path| path.kind);
+            // A file is either kernel's, or both have a path by its name, of the same kind.
+            let kind = long.paths.iter().chain(&protected.paths).find(is_of_file).map(|path| path.kind);
             let is = |kinds: &[u32]| kind.is_some_and(|kind| kinds.contains(&kind));
             assert_eq!(GATES.contains(&file), is(&[interrupt, gate]), "{file}");
             assert_eq!(BY_INTERRUPT.contains(&file), is(&[interrupt, exception]), "{file}");
