@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # What a round trip of GNU Mach's to a server consists of, in the lab: tables in Markdown, of rows that one run measured.
 #
-#	bench/message.sh [--bochs] [ENTRY...]	of syscall-x86_64 and lcall7-i386, or these entries; --bochs: in Bochs, which has PCID
-#	bench/message.sh --parts [ENTRY...]	by where the instructions are, instead of by rows (message_parts.py)
+#	bench/message.sh [--i386] [--bochs] [ENTRY...]	of syscall-x86_64 and lcall7-i386, or these entries; --bochs: in Bochs, which has PCID;
+#						--i386: of lcall7-i386 in the kernel of protected mode
+#	bench/message.sh [--i386] --parts [ENTRY...]	by where the instructions are, instead of by rows (message_parts.py)
 #
 # Each line names the rows that it is of. The first three add up to the whole; behind it is what the switches of address spaces are of it, and
 # what a message with more costs besides.
@@ -12,10 +13,14 @@ cd "$(dirname "$0")/.."
 
 kentry=${KENTRY:-$PWD/target/x86_64-unknown-linux-gnu/release/kentry}
 where=(--accel tcg) sets=(--set pti=off --set pti=on)
-by=rows
+by=rows lab_kernel=x86_64 entries=(syscall-x86_64 lcall7-i386) identifiers=(--set pti=on,pcid=keep)
+if [ "${1-}" = --i386 ]; then
+	lab_kernel=i386 entries=(lcall7-i386) identifiers=()
+	shift
+fi
 case ${1-} in
 --bochs)
-	where=(--bochs) sets+=(--set pti=on,pcid=keep)
+	where=(--bochs) sets+=("${identifiers[@]}")
 	shift
 	;;
 --parts)
@@ -23,11 +28,11 @@ case ${1-} in
 	shift
 	;;
 esac
-[ $# -gt 0 ] || set -- syscall-x86_64 lcall7-i386
+[ $# -gt 0 ] || set -- "${entries[@]}"
 
 if [ $by = parts ]; then
 	for entry; do
-		KENTRY=$kentry python3 bench/message_parts.py "$entry"
+		KENTRY=$kentry python3 bench/message_parts.py --lab-kernel "$lab_kernel" "$entry"
 	done
 	exit
 fi
@@ -36,7 +41,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 export XDG_DATA_HOME=$folder
 
-"$kentry" lab --personality mach "${where[@]}" "${sets[@]}" "${@/#/--entry=}" --name message >"$folder/text" 2>"$folder/said" ||
+"$kentry" lab --lab-kernel "$lab_kernel" --personality mach "${where[@]}" "${sets[@]}" "${@/#/--entry=}" --name message >"$folder/text" 2>"$folder/said" ||
 	{ cat "$folder/said" >&2; exit 1; }
 "$kentry" show message --format csv >"$folder/csv" 2>>"$folder/said"
 # "lab    kentry's own kernel 0.1.0 in QEMU 7.2.22 with TCG, CPU model max,..."

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What a message's round trip in the lab consists of, by where its instructions are: a table in Markdown.
 
-    message_parts.py ENTRY [OPERATION...]
+    message_parts.py [--lab-kernel NAME] ENTRY [OPERATION...]
 
 Has `kentry lab` measure each row with pti=off and pti=on, in a QEMU that logs each instruction of the timed code (-d exec, one instruction a
 line); kentry is KENTRY, or what `make` builds. The whole is what is executed from the stamp before the entry to the one behind it, less what the
@@ -45,9 +45,9 @@ FILES = {
     COPY: ["mm/user_memory.c", "memory.c"],
     NAMES: ["mach/names.c", "mach/rights.c", "mach/port.c", "mach/port.h", "mach/body.c", "entry/index-mask.h"],
     MESSAGE: ["mach/message.c", "mach/trap_message.c"],
-    QUEUE: ["mach/queue.c", "mach/wait.c", "time/clock.c"],
-    SWITCH: ["user/thread.c", "user/calls_timer.c", "entry/switch.S", "entry/hardware.c", "entry/steps/", "cpu/tables.c", "cpu/features.c",
-             "mm/space.c", "mm/pcid.c", "mm/flush.c"],
+    QUEUE: ["mach/queue.c", "mach/wait.c", "time/clock.c", "divide.c"],
+    SWITCH: ["user/thread.c", "user/calls_timer.c", "entry/switch.S", "entry/hardware.c", "entry/steps/", "cpu/tables.c", "cpu/tss.h",
+             "cpu/segments.h", "cpu/features.c", "mm/space.c", "mm/pcid.c", "mm/flush.c"],
 }
 # Functions that are of another part than their file.
 FUNCTIONS = {
@@ -72,18 +72,20 @@ class Kernel:
     def __init__(self, path, folder):
         self.path = with_debugging_information(path, folder)
         self.places = {}
+        self.is_wide = contents(self.path)[4] == 2  # EI_CLASS
         listed = {name: address for address, _, name in symbols(self.path)}
         start, end = listed["path_list_start"], listed["path_list_end"]
-        paths = struct.iter_unpack("<5Q", self.memory(start, end - start))  # struct path of entry/path.c
+        paths = struct.iter_unpack("<5Q" if self.is_wide else "<5I", self.memory(start, end - start))  # struct path of entry/path.c
         self.paths = sorted((slot, self.text(name)) for _, slot, _, name, _ in paths)
         self.paths_end, self.thread_switch = listed["paths_end"], listed["thread_switch"]
 
     def memory(self, address, size):
         kernel = contents(self.path)
-        table, = struct.unpack_from("<Q", kernel, 32)
-        each, count = struct.unpack_from("<2H", kernel, 54)
+        table, = struct.unpack_from("<Q", kernel, 32) if self.is_wide else struct.unpack_from("<I", kernel, 28)
+        each, count = struct.unpack_from("<2H", kernel, 54 if self.is_wide else 42)
         for number in range(count):
-            kind, _, offset, start, _, bytes_there = struct.unpack_from("<2I4Q", kernel, table + number * each)
+            header = struct.unpack_from("<2I4Q" if self.is_wide else "<5I", kernel, table + number * each)
+            kind, offset, start, bytes_there = (header[at] for at in ((0, 2, 3, 5) if self.is_wide else (0, 1, 2, 4)))
             if kind == 1 and start <= address < start + bytes_there:
                 return kernel[offset + address - start:][:size]
         raise Wrong(f"the kernel has nothing at {address:#x}")
@@ -111,7 +113,7 @@ class Kernel:
 def part_of(frames):
     """The part, and the function that says so: the innermost that is of a part, of those that are inlined in each other."""
     for function, place in frames:
-        file = os.path.normpath(place.rpartition(":")[0]).rpartition("/lab/")[2]
+        file = os.path.normpath(place.rpartition(":")[0]).rpartition("/lab/")[2].removeprefix("i386/")
         for part, functions in FUNCTIONS.items():
             if function in functions:
                 return part, function
@@ -145,9 +147,9 @@ def build_of(kernel):
     """What the kernel was compiled with, beside what came of it, in the folder of the build that has made kentry."""
     build = f"{os.path.dirname(KENTRY)}/build"
     for name in os.listdir(build) if os.path.isdir(build) else []:
-        made = f"{build}/{name}/out/kernel"
-        if os.path.exists(made) and contents(made) == kernel:
-            return f"{made}.command"
+        for made in (f"{build}/{name}/out/kernel", f"{build}/{name}/out/kernel-i386"):
+            if os.path.exists(made) and contents(made) == kernel:
+                return f"{made}.command"
     raise Wrong(f"{build}: no kernel here is kentry's: is this kentry where it was built?")
 
 
@@ -191,14 +193,14 @@ def write_probes(folder):
     subprocess.run([KENTRY, "probes", folder], stdout=subprocess.DEVNULL, check=True)
 
 
-def measure(folder, entry, operation, values, begin, end):
+def measure(folder, lab_kernel, entry, operation, values, begin, end):
     """What kentry says of a row, and the emulator that has counted; the log of its timed code is in the folder."""
     for name in ("gdb", "log"):
         if os.path.exists(f"{folder}/{name}"):
             os.remove(f"{folder}/{name}")
     environment = dict(os.environ, PATH=f"{folder}/bin:{os.environ['PATH']}", XDG_DATA_HOME=folder)
     with open(f"{folder}/said", "wb") as said, open(f"{folder}/run", "wb") as out:
-        kentry = subprocess.Popen([KENTRY, "lab", "--no-save", "--personality", "mach", "--accel", "tcg", "--set", values, "--entry", entry,
+        kentry = subprocess.Popen([KENTRY, "lab", "--no-save", "--lab-kernel", lab_kernel, "--personality", "mach", "--accel", "tcg", "--set", values, "--entry", entry,
                                    "--operation", operation, "--format", "json"], env=environment, stdout=out, stderr=said)
         try:
             follow(Debugger(f"{folder}/gdb", lambda: kentry.poll() is not None), begin, end)
@@ -295,11 +297,11 @@ def print_table(entry, emulator, rows):
         print(f"- {part}:", ", ".join(f"{name} {count}" for name, count in most.most_common(MOST_NAMED)) or "nothing")
 
 
-def take_apart(entry, operations, folder):
+def take_apart(lab_kernel, entry, operations, folder):
     begin, end, stamps = timed(f"{folder}/probe{'32' if entry.endswith('-i386') else '64'}", entry)
     rows, kernel = {}, None
     for operation, values in itertools.product(operations, SETS):
-        counted, guest = measure(folder, entry, operation, values, begin, end)
+        counted, guest = measure(folder, lab_kernel, entry, operation, values, begin, end)
         kernel = kernel or Kernel(f"{folder}/kernel", folder)
         with open(f"{folder}/log") as log:
             seen = samples(log, begin, stamps)
@@ -311,14 +313,17 @@ def take_apart(entry, operations, folder):
 
 
 def main():
-    if len(sys.argv) < 2:
-        sys.exit("usage: message_parts.py ENTRY [OPERATION...]")
-    entry, *operations = sys.argv[1:]
+    words, lab_kernel = sys.argv[1:], "x86_64"
+    if words[:1] == ["--lab-kernel"] and len(words) > 1:
+        lab_kernel, *words = words[1:]
+    if not words:
+        sys.exit("usage: message_parts.py [--lab-kernel NAME] ENTRY [OPERATION...]")
+    entry, *operations = words
     with tempfile.TemporaryDirectory() as folder:
         try:
             wrap_qemu(folder)
             write_probes(folder)
-            take_apart(entry, operations or OPERATIONS, folder)
+            take_apart(lab_kernel, entry, operations or OPERATIONS, folder)
         except Wrong as wrong:
             sys.exit(f"message_parts.py: {wrong}")
 

@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::exit::INTERRUPTED;
+use crate::lab::args::LabKernel;
 use crate::linux::args::LINUX_SECONDS;
 use crate::messages::note;
 use crate::options::output::{Look, OutputArgs, formats};
@@ -42,11 +43,14 @@ pub struct ReproduceArgs {
     #[arg(value_name = "NAME", required_unless_present = "list", value_hint = ValueHint::Other)]
     pub table: Option<String>,
     /// List the published tables
-    #[arg(long, conflicts_with_all = ["table", "lab", "guest", "cpu", "budget", "strict_budget", "seed", "realtime", "no_save", "name", "tag", "verbose"])]
+    #[arg(long, conflicts_with_all = ["table", "lab", "lab_kernel", "guest", "cpu", "budget", "strict_budget", "seed", "realtime", "no_save", "name", "tag", "verbose"])]
     pub list: bool,
     /// Add what it takes in the lab, kentry's own kernel, which has entries and protections that this Linux lacks
     #[arg(long)]
     pub lab: bool,
+    /// The same in this one of the lab's kernels: for long mode, or for 32-bit protected mode (docs/lab-i386.md) [default: as the table says]
+    #[arg(long, value_name = "NAME")]
+    pub lab_kernel: Option<LabKernel>,
     /// Add what it takes in guests that boot this Linux, where the table has rows for such: a kernel's file, or auto, as `kentry linux`
     /// finds one
     #[arg(long, value_name = "FILE|auto", value_hint = ValueHint::FilePath)]
@@ -167,10 +171,12 @@ impl Found {
 
 /// Guests come first: where they cannot be had, that is said at once.
 fn measure(publication: &Publication, args: &ReproduceArgs, interrupt: &Interrupt) -> Result<Found, Error> {
+    let kernel = args.lab_kernel.map_or(publication.lab_kernel, LabKernel::kernel);
+    let in_lab = || in_lab(publication, kernel, args.time.seed, interrupt);
     let lab = match publication.is_for_lab(Table::get()) {
-        _ if args.lab => in_lab(publication, args.time.seed, interrupt)?,
+        _ if args.lab || args.lab_kernel.is_some() => in_lab()?,
         // Nobody asked for the lab: where there is none, the published figures stand alone.
-        true => in_lab(publication, args.time.seed, interrupt).unwrap_or_else(|error| {
+        true => in_lab().unwrap_or_else(|error| {
             note(&format!("the lab was not measured: {error}"));
             None
         }),
@@ -231,15 +237,16 @@ fn time_loops(
 /// None where the lab has nothing that stands for the publication.
 fn in_lab(
     publication: &Publication,
+    kernel: Kernel,
     seed: Option<u64>,
     interrupt: &Interrupt,
 ) -> Result<Option<Document>, Error> {
-    let (entry, operation, set) = publication.wants(Kernel::Lab, Table::get());
+    let (entry, operation, set) = publication.wants(kernel, Table::get());
     if entry.is_empty() {
         note(&format!("the lab has nothing that stands for {}", publication.name));
         return Ok(None);
     }
-    let whose = measure::select::whose(Table::get(), Kernel::Lab, &operation);
+    let whose = measure::select::whose(Table::get(), kernel, &operation);
     let accel = measure::lab::Accel::Auto;
     let options = Options {
         entry,

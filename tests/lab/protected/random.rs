@@ -25,7 +25,8 @@ const CONFIGURATIONS: [&str; 5] = [
 /// Programs by seeds, and behind each configuration a row that shows what is left of the kernel.
 fn try_in(emulator: Emulator, more: &[&str]) {
     let program = freestanding(32, &["uses32.S"]);
-    let (entry, operation) = (Table::get().entry("int80-i386").unwrap(), Table::get().operation("getppid").unwrap());
+    let (entry, operation) =
+        (Table::get().entry("int80-i386").unwrap(), Table::get().operation("getppid").unwrap());
     let mut script = Script::protected();
     script.limit(SHORT);
     for (switches, first) in CONFIGURATIONS.iter().chain(more).zip((0..).step_by(SEEDS as usize)) {

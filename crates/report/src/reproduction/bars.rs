@@ -110,8 +110,8 @@ impl Scale {
 
 /// The published columns, what came out in the lab and in guests, and what the author concluded; each with a scale of its own.
 pub(super) fn scales(reproduction: &Reproduction) -> Vec<Scale> {
-    let kernels = [(Kernel::Lab, &reproduction.lab), (Kernel::Linux, &reproduction.guests)];
-    let guests = kernels.into_iter().filter_map(|(kernel, found)| Some(in_guests(kernel, found.as_ref()?)));
+    let guests = [&reproduction.lab, &reproduction.guests].into_iter().flatten();
+    let guests = guests.map(|found| in_guests(found.kernel, found));
     let all = std::iter::once(published(reproduction)).chain(guests).chain(concluded(reproduction));
     let drawn = all.map(|mut scale| {
         scale.charts.retain(Chart::has_bars);

@@ -12,7 +12,6 @@ pub use list::publications;
 
 use crate::figure::ABSENT;
 use crate::{Error, Format, Kind, Style, json};
-use ::table::Kernel;
 use compare::published::{Here, Reproduction};
 use table::heading_of;
 
@@ -91,10 +90,14 @@ fn missing(reproduction: &Reproduction) -> Vec<(String, String)> {
         let rest = of_column().filter(|figure| whole.is_none() || figure.entry.is_none());
         out.extend(rest.filter_map(|one| Some((one.row.clone(), one.reason.clone()?))));
     }
-    for (kernel, found) in [(Kernel::Lab, &reproduction.lab), (Kernel::Linux, &reproduction.guests)] {
-        let figures = found.iter().flat_map(|found| &found.figures);
-        let place = heading_of(kernel);
-        out.extend(figures.filter_map(|one| Some((format!("{}, {place}", one.row), one.reason.clone()?))));
+    for found in [&reproduction.lab, &reproduction.guests].into_iter().flatten() {
+        let place = heading_of(found.kernel);
+        out.extend(
+            found
+                .figures
+                .iter()
+                .filter_map(|one| Some((format!("{}, {place}", one.row), one.reason.clone()?))),
+        );
     }
     let ratios = reproduction.ratios.iter();
     out.extend(ratios.filter_map(|one| {

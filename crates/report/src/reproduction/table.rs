@@ -93,10 +93,9 @@ fn half_width(measured: &Measured) -> Option<String> {
 
 /// What came out in guests of either kernel, where there were any: what is said above its table, and the table.
 pub(crate) fn elsewhere(reproduction: &Reproduction) -> Vec<(Kernel, String, Grid)> {
-    let all = [(Kernel::Lab, &reproduction.lab), (Kernel::Linux, &reproduction.guests)];
-    let found = all.into_iter().filter_map(|(kernel, found)| Some((kernel, found.as_ref()?)));
+    let found = [&reproduction.lab, &reproduction.guests].into_iter().flatten();
     found
-        .map(|(kernel, found)| (kernel, words(kernel, found), of_guests(reproduction, kernel, found)))
+        .map(|found| (found.kernel, words(found.kernel, found), of_guests(reproduction, found.kernel, found)))
         .collect()
 }
 
@@ -187,7 +186,8 @@ pub(crate) fn change_words(reproduction: &Reproduction) -> String {
 fn words(kernel: Kernel, found: &InGuests) -> String {
     let run = found.run.as_deref().map_or(String::new(), |id| format!(" (run {})", crate::short(id)));
     let whose = match kernel {
-        Kernel::Lab | Kernel::LabI386 => "In the lab, kentry's own kernel",
+        Kernel::Lab => "In the lab, kentry's own kernel",
+        Kernel::LabI386 => "In the lab, kentry's own kernel for protected mode",
         Kernel::Linux => "In guests with a Linux",
     };
     match (found.unit, kernel) {

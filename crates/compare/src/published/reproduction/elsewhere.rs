@@ -27,6 +27,8 @@ pub enum GuestUnit {
 /// What came out in the guests of one kernel.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct InGuests {
+    /// Which kernel that is.
+    pub kernel: Kernel,
     /// What the figures count.
     pub unit: GuestUnit,
     /// Id of the kept run with these figures.
@@ -116,7 +118,7 @@ impl InGuests {
             of_column.iter_mut().for_each(|figure| figure.to_base = ratio(figure.value, base));
             figures.append(&mut of_column);
         }
-        InGuests { unit, run: run.id.clone(), figures }
+        InGuests { kernel, unit, run: run.id.clone(), figures }
     }
 }
 

@@ -34,7 +34,7 @@ impl Row {
     /// Entry and operation of the row in guests of a kernel, if it has them there.
     pub(super) fn in_guests(&self, kernel: Kernel, table: &Table) -> Option<(&str, &str)> {
         match kernel {
-            Kernel::Lab | Kernel::LabI386 => self.in_lab(table),
+            Kernel::Lab | Kernel::LabI386 => self.in_lab(kernel, table),
             Kernel::Linux => self.in_guest(),
         }
     }
