@@ -14,7 +14,13 @@ const ALL: &[Emulator] = &Emulator::ALL;
 const TCG: &[Emulator] = &[Emulator::TcgIntel, Emulator::TcgAmd];
 
 const CLOSED: &[Row] = &[
-    (ALL, "syscall-i386", None, Answer::Signal(SIGILL), "AMD's is open with events-by=task alone (syscall.rs)"),
+    (
+        ALL,
+        "syscall-i386",
+        None,
+        Answer::Signal(SIGILL),
+        "AMD's is open with events-by=task alone (syscall.rs)",
+    ),
     (TCG, "v86-int-redirected", None, Answer::Signal(SIGSEGV), "CR4.VME redirects no interrupt there"),
     (
         TCG,
