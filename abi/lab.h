@@ -287,7 +287,7 @@
 #define VECTOR_SOFTWARE 0x40
 
 /*
- * In protected mode alone (lab/i386/entry/v86.h): the vector into virtual-8086 mode and out of it; and the one that the processor redirects there, with
+ * In protected mode alone (lab/i386/entry/v86_thread.h): the vector into virtual-8086 mode and out of it; and the one that the processor redirects there, with
  * CR4.VME, to the 8086's own table: DOS had its calls behind it.
  */
 #define VECTOR_V86	      0x44

@@ -9,6 +9,14 @@ use std::collections::BTreeSet;
 use table::header::{TRAP_FORMS, sequence_symbol, trap_symbol};
 use table::{Entry, Kind, Probe, Table, Whose};
 
+/// The section of 16-bit code (`probe/i386/sixteen.inc`).
+const SIXTEEN: &str = "sixteen";
+
+/// Whether the timed code of an entry is of 16 bits.
+fn is_sixteen(entry: &Entry) -> bool {
+    ["v86-int", "v86-int-redirected", "code16-int"].contains(&entry.name.as_str())
+}
+
 /// The instructions of one function of a probe.
 fn function(probe: Probe, name: &str) -> Vec<Instruction> {
     let file = object::File::parse(places::probes::image(probe)).unwrap();
@@ -16,7 +24,7 @@ fn function(probe: Probe, name: &str) -> Vec<Instruction> {
         file.symbols().find(|symbol| symbol.name() == Ok(name)).unwrap_or_else(|| panic!("no {name}"));
     let section = file.section_by_index(symbol.section_index().unwrap()).unwrap();
     let bytes = section.data_range(symbol.address(), symbol.size()).unwrap().unwrap();
-    let bits = u32::from(probe.bits());
+    let bits = if section.name() == Ok(SIXTEEN) { 16 } else { u32::from(probe.bits()) };
     Decoder::with_ip(bits, bytes, symbol.address(), DecoderOptions::NONE).into_iter().collect()
 }
 
@@ -47,6 +55,8 @@ fn is_entry(entry: &Entry, instruction: &Instruction) -> bool {
         "syscall-x86_64" | "syscall-x32" | "syscall-i386" => instruction.mnemonic() == Mnemonic::Syscall,
         "int80-x86_64" | "intgate-x86_64" | "trapgate-x86_64" => int80,
         "int80-i386" | "intgate-i386" | "trapgate-i386" => int80,
+        "v86-int" | "code16-int" => int80,
+        "v86-int-redirected" => is_int(0x21),
         "interrupt" => is_int(0x40),
         "sysenter-x86_64" | "sysenter-i386" => instruction.mnemonic() == Mnemonic::Sysenter,
         "gateway-i386" => call,
@@ -252,7 +262,8 @@ fn each_load_of_a_footprint_waits_for_the_one_before() {
 
 #[test]
 fn a_footprint_is_touched_behind_control_and_entry_alike() {
-    for (entry, symbol, calls) in timed_code() {
+    // Code of 16 bits cannot reach one, and the probe refuses it.
+    for (entry, symbol, calls) in timed_code().filter(|(entry, ..)| !is_sixteen(entry)) {
         let among = function(entry.probe, &format!("{symbol}_among"));
         let timed = function(entry.probe, &format!("{symbol}_timed"));
         let (among, timed) = (between_stamps(&among), between_stamps(&timed));

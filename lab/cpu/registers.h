@@ -144,11 +144,7 @@
 #define SELECTOR_GATE_RING0   0xd1 /* from ring 1 to the kernel */
 /* Protected mode's: 0xe0 to 0x120 are in abi/lab.h; and the kernel's code for call gates of 16 bits. */
 #define SELECTOR_GATE_16_CODE 0x128
-#ifdef __x86_64__
-#define GDT_ENTRIES 28
-#else
-#define GDT_ENTRIES 64
-#endif
+#define GDT_ENTRIES	      64
 #define TLS_ENTRIES	      3
 
 #define STAR_VALUE                                                                                           \

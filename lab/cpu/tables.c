@@ -36,6 +36,9 @@ _Static_assert(sizeof(struct gate) == 16, "two GDT entries, one IDT entry");
 #define USER_CODE_64 0x00affb000000ffff
 #define RING1_CODE   0x00afbb000000ffff
 #define RING2_CODE   0x00afdb000000ffff
+/* Of 16 bits, for programs: base 0x10000, limit 0xffff. */
+#define CODE_16	     0x0000fb010000ffff
+#define DATA_16	     0x0000f3010000ffff
 #define CPU_NUMBER   0x0040f10000000000 /* data, its limit 0: the number */
 
 /* What the fast calls compute (registers.h). */
@@ -200,6 +203,8 @@ void tables_load(void)
 	gdt[SELECTOR_USER_CODE_64 / 8] = USER_CODE_64;
 	gdt[SELECTOR_USER_DATA_64 / 8] = USER_DATA;
 	gdt[SELECTOR_CPU / 8] = CPU_NUMBER;
+	gdt[SELECTOR_CODE_16 / 8] = CODE_16;
+	gdt[SELECTOR_DATA_16 / 8] = DATA_16;
 	gdt[SELECTOR_RING1_CODE / 8] = RING1_CODE;
 	gdt[SELECTOR_RING2_CODE / 8] = RING2_CODE;
 	set_system_descriptor(SELECTOR_TSS, &tss, sizeof(tss) - 1, 0x9);

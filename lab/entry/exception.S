@@ -6,6 +6,7 @@
  * cs, rip and for some vectors an error code; cleared IF, TF, NT. AC and DF are unchanged. It may have come at
  * any instruction, even in a path: the page tables may be the kernel's or the program's, and are restored at the end.
  */
+#include "entry/espfix.inc"
 #include "entry/speculation.inc"
 #include "entry/steps.inc"
 
@@ -114,7 +115,12 @@ exception_at_any_time:
 	add	$16, %rsp
 	TEST_RING	GATE_CS
 	jz	exception_iret
-	testb	$ANY_TIME_VERW, any_time_steps
+	testb	$ANY_TIME_ESPFIX, any_time_steps
+	jz	1f
+	cmpw	$SELECTOR_DATA_16, GATE_SS(%rsp)
+	jne	1f
+	TO_OTHER_PLACE GATE_SS, GATE_RSP, GATE_FLAGS, GATE_CS, GATE_RIP
+1:	testb	$ANY_TIME_VERW, any_time_steps
 	jz	exception_iret
 	verw	verw_selector
 exception_iret:

@@ -23,7 +23,9 @@
 /* What gates push on the entry stack: interrupt and trap gates; call gates. */
 #define GATE_RIP 0
 #define GATE_CS	 8
+#define GATE_FLAGS 16
 #define GATE_RSP 24
+#define GATE_SS	 32
 #define CALL_RIP 0
 #define CALL_CS	 8
 #define CALL_RSP 16

@@ -18,6 +18,7 @@
  */
 #define KERNEL_STACK_BYTES (16384 + STACK_ROOM)
 #define ENTRY_STACK_BYTES  (12288 + STACK_ROOM)
+#define EXIT_STACK_BYTES   12288
 #define RING_STACK_BYTES   64 /* of rings 1 and 2, for a call gate's frame and nothing else (rings.S) */
 #define TASK_16_STACK_BYTES 512 /* of a task with a TSS of 16 bits: for an NMI (task-16.S) */
 #define STACK_ROOM	   4096
@@ -74,6 +75,7 @@
 #define ANY_TIME_UNTRAIN 2
 #define ANY_TIME_VERW	 4
 #define ANY_TIME_IBPB	 8
+#define ANY_TIME_ESPFIX	 16
 
 /* What PARAMETER replaces. */
 #define PARAMETER_VALUE 0x5a5a5a5a

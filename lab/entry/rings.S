@@ -53,6 +53,12 @@ rings_answer:
 PATH \name, BY_KERNEL
 STEP "\name: to the next ring"
 	lcall	*\gate
+STEP "\name: is the program's stack of 16 bits", SWITCH_ESPFIX, IS(ESPFIX_ON)
+	EXECUTES 2
+	cmpw	$SELECTOR_DATA_16, CALL_SS(%rsp)
+	jne	1f
+	hlt				# #GP here, and the end of the program: lretq would leave a part of this stack's address there
+1:
 STEP "\name: back"
 	lretq
 END_PATH

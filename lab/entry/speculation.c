@@ -57,7 +57,8 @@ void speculation_configure(void)
 	any_time_steps = (configured[SWITCH_IBRS] == IBRS_ON ? ANY_TIME_IBRS : 0) |
 			 (configured[SWITCH_ENTRY_IBPB] == ENTRY_IBPB_ON ? ANY_TIME_IBPB : 0) |
 			 (configured[SWITCH_RETURNS] == RETURNS_UNTRAIN ? ANY_TIME_UNTRAIN : 0) |
-			 (configured[SWITCH_VERW] == VERW_ON ? ANY_TIME_VERW : 0);
+			 (configured[SWITCH_VERW] == VERW_ON ? ANY_TIME_VERW : 0) |
+			 (configured[SWITCH_ESPFIX] == ESPFIX_ON ? ANY_TIME_ESPFIX : 0);
 }
 
 void speculation_restore(void)

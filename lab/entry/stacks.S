@@ -35,7 +35,7 @@
 	STACK_TOP main_stack_top, 16384, .bss.stacks, @nobits
 	STACKS	kernel_stacks, KERNEL_STACK_BYTES, .bss.stacks, @nobits
 	STACKS	entry_stacks, ENTRY_STACK_BYTES, .cpu_stacks, @progbits
-	STACK_TOP exit_stack_top, 12288, .cpu_stacks, @progbits
+	STACK_TOP exit_stack_top, EXIT_STACK_BYTES, .cpu_stacks, @progbits
 
 	.section .cpu_stacks, "aw", @progbits
 	.balign	64

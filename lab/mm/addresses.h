@@ -6,6 +6,10 @@
 #define DIRECT_MAP  0xffff888000000000ul /* memory, and only that of tables_init */
 #define DEVICE_MAP  0xffffc00000000000ul /* devices' registers, screens */
 
+/* The exit stack again, from ESPFIX_MAP on at each of the 65,536 places that differ in bits 31 to 16 (entry/steps/espfix.S), and below. */
+#define ESPFIX_AREA 0xffffff0000000000
+#define ESPFIX_MAP  0xffffff0100000000
+
 /* What an address space has beside its top page tables. */
 #define TOPS_BESIDE
 

@@ -34,6 +34,7 @@
 
 extern const uint8_t kernel_start[], text_end[], rodata_end[], kernel_end[];
 extern const uint8_t returns_page[]; /* entry/returns.S */
+extern const uint8_t exit_stack_top[]; /* entry/stacks.S */
 extern const uint8_t trampoline_start[], trampoline_end[], cpu_area_start[], cpu_area_end[];
 
 /* Of the kernel's own address space, and of programs'. */
@@ -46,7 +47,7 @@ static unsigned tops_used = 1;
 #define PROGRAM_TOP space->tops->programs
 
 /* The first tables lie in the kernel's own memory, because no other is mapped while they are made. */
-#define EARLY_PAGES 33
+#define EARLY_PAGES 36
 static uint8_t early_pages[EARLY_PAGES][PAGE] __attribute__((aligned(4096)));
 
 /*
@@ -58,9 +59,19 @@ static unsigned marked;
 #define MARKED_SHARED 1
 #define MARKED_ALL    2
 
+static unsigned slot(uint64_t address, unsigned level)
+{
+	return address >> (12 + 9 * level) & (ENTRIES - 1);
+}
+
+static int is_espfix(uint64_t address)
+{
+	return slot(address, 3) == slot(ESPFIX_AREA, 3);
+}
+
 static int is_trampoline(uint64_t address)
 {
-	return (address >= (uint64_t)trampoline_start && address < (uint64_t)trampoline_end) ||
+	return is_espfix(address) || (address >= (uint64_t)trampoline_start && address < (uint64_t)trampoline_end) ||
 	       (address >= (uint64_t)cpu_area_start && address < (uint64_t)cpu_area_end) ||
 	       (address & ~(PAGE - 1)) == VSYSCALL_ADDRESS;
 }
@@ -71,11 +82,6 @@ static uint64_t global_bit(uint64_t address)
 	if (address < KERNEL_HALF)
 		return 0;
 	return marked == MARKED_ALL || (marked == MARKED_SHARED && is_trampoline(address)) ? PTE_GLOBAL : 0;
-}
-
-static unsigned slot(uint64_t address, unsigned level)
-{
-	return address >> (12 + 9 * level) & (ENTRIES - 1);
 }
 
 /* All changes of a single entry. Whoever takes something away flushes. */
@@ -156,6 +162,31 @@ static void map_memory(struct range range)
 	}
 }
 
+#define ESPFIX_STEP 0x10000
+#define ESPFIX_GIBS 8 /* from ESPFIX_MAP on there are 4; a stack may begin below the first of these */
+
+/*
+ * The exit stack, at each distance of 64 KiB from ESPFIX_AREA on: one page table for all 2 MiB, one directory for all GiB. Whatever the
+ * address of the stack is, its pages lie one behind the other there, too: what would be above the end of 64 KiB is where the next place has it.
+ */
+static void map_espfix(void)
+{
+	const uint64_t end = (uint64_t)exit_stack_top, start = end - EXIT_STACK_BYTES;
+
+	for (uint64_t at = start; at < end; at += PAGE)
+		for (uint64_t place = 0; place < LARGE_PAGE; place += ESPFIX_STEP)
+			must_map(KERNEL_TOP, ESPFIX_AREA + place + at % ESPFIX_STEP, 0,
+				 kernel_to_physical(at) | bits_of(MAP_WRITE));
+	uint64_t *const directory = entry_of(KERNEL_TOP, ESPFIX_AREA, 1, 0);
+	uint64_t *const above =
+	    physical_to_virtual(KERNEL_TOP[slot(ESPFIX_AREA, 3)] & PTE_ADDRESS);
+	for (unsigned i = 1; i < ENTRIES; i++)
+		set_entry(&directory[i], directory[0]);
+	for (unsigned i = 1; i < ESPFIX_GIBS; i++)
+		set_entry(&above[i], above[0]);
+	set_entry(&PROGRAM_TOP[slot(ESPFIX_AREA, 3)], KERNEL_TOP[slot(ESPFIX_AREA, 3)]);
+}
+
 void tables_init(const struct range *memory, unsigned count)
 {
 	const uint64_t early = kernel_to_physical((word)early_pages);
@@ -173,6 +204,7 @@ void tables_init(const struct range *memory, unsigned count)
 		 kernel_to_physical((word)returns_page) | bits_of(MAP_EXECUTE));
 	map_kernel(PROGRAM_TOP, trampoline_start, trampoline_end, MAP_EXECUTE);
 	map_kernel(PROGRAM_TOP, cpu_area_start, cpu_area_end, MAP_WRITE);
+	map_espfix();
 	kernel_cr3 = kernel_to_physical((word)KERNEL_TOP);
 	write_cr3(kernel_cr3);
 }
@@ -355,7 +387,8 @@ static void mark_pages(uint64_t *table, unsigned level, uint64_t base)
 		const uint64_t address = base | (uint64_t)i << (12 + 9 * level);
 		const uint64_t entry = table[i], new = (entry & ~PTE_GLOBAL) | global_bit(address);
 
-		if (!(entry & PTE_PRESENT))
+		/* Never the exit stack's other places. */
+		if (!(entry & PTE_PRESENT) || is_espfix(address))
 			continue;
 		if (level && !(entry & PTE_LARGE))
 			mark_pages(physical_to_virtual(entry & PTE_ADDRESS), level - 1, address);
@@ -407,7 +440,8 @@ static void count_pages(const uint64_t *table, unsigned level, uint64_t base, ui
 	for (unsigned i = level == 3 ? FIRST_OF_KERNEL : 0; i < ENTRIES; i++) {
 		const uint64_t address = base | (uint64_t)i << (12 + 9 * level);
 
-		if (!(table[i] & PTE_PRESENT))
+		/* Of the exit stack's places, all of which have the same tables, those in one table. */
+		if (!(table[i] & PTE_PRESENT) || (i && level && level < 3 && is_espfix(address)))
 			continue;
 		if (level && !(table[i] & PTE_LARGE)) {
 			count_pages(physical_to_virtual(table[i] & PTE_ADDRESS), level - 1, address, pages,

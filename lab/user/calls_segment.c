@@ -84,7 +84,7 @@ static uint64_t descriptor_of(const struct user_descriptor *from)
 
 /*
  * As on Linux: no code segments, and no 16-bit stacks, with which iret leaks half of the kernel's stack pointer to the
- * program; and none that is not present, unless it is to be empty.
+ * program (the one that there is, espfix knows: entry/steps/espfix.S); and none that is not present, unless it is to be empty.
  */
 static int is_acceptable(const struct user_descriptor *from)
 {

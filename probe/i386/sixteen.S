@@ -20,7 +20,7 @@
 	ret
 .endm
 
-/* void sixteen_by_v86(unsigned long ip, unsigned long flags): in virtual-8086 mode, by what an iret would pop (lab/i386/entry/v86.h). */
+/* void sixteen_by_v86(unsigned long ip, unsigned long flags): in virtual-8086 mode, by what an iret would pop (lab/i386/entry/v86_thread.h). */
 	.text
 	.globl	sixteen_by_v86
 sixteen_by_v86:

@@ -263,6 +263,8 @@ pub struct Log {
     /// Addresses before whose instruction an interrupt of one vector came, and these in the order in which they came.
     places: BTreeSet<u64>,
     in_order: Vec<u64>,
+    /// Those in ring 0, and the stack pointer there.
+    stacks: BTreeSet<(u64, u64)>,
     /// CR3 whenever anything interrupted another ring than the kernel's, from the first of those on.
     tables: BTreeSet<u64>,
     /// Whether each came in another ring than the kernel's, before which instruction, and the base of GS then.
@@ -297,6 +299,11 @@ fn read(log: &Path, vector: u64) -> Log {
         is_program = !line.contains(" cpl=0 ");
         is_wanted = line.contains(&wanted);
         log.in_order.extend(is_wanted.then(|| number(line, " pc=")));
+        if is_wanted && !is_program {
+            let stack = line.split_once(" SP=").and_then(|(_, rest)| rest.split([':', ' ']).nth(1));
+            let stack = stack.and_then(|stack| u64::from_str_radix(stack, 16).ok());
+            log.stacks.insert((number(line, " pc="), stack.unwrap_or_else(|| panic!("{line}"))));
+        }
         log.places.extend(log.in_order.last());
     }
     log
@@ -428,6 +435,28 @@ impl<'a> Trial<'a> {
         wrong
     }
 
+    /// Where there was no stack of the kernel's, with room for what interrupts it: in protected mode an interrupt of ring 0 brings none.
+    fn compare_stacks(&self, log: &Log) -> Vec<String> {
+        const ROOM: u64 = 1024;
+        const PAGE: u64 = 4096;
+        if self.processor.mode == Mode::Long {
+            return Vec::new();
+        }
+        let kernel = self.processor.kernel();
+        let places = ["main_stack_top", "kernel_stacks", "entry_stacks", "ring_stacks"];
+        let [main, kernels, entries, rings] = places.map(|name| kernel.symbol(name));
+        let guards = kernel.guard_pages();
+        let is_guarded = |stack: u64| guards.iter().any(|page| (*page..page + PAGE).contains(&stack));
+        // Eight stacks of five pages, each behind a guard (entry/layout.h).
+        let areas = [main - 4 * PAGE..kernels + 8 * 6 * PAGE, entries..rings];
+        let is_there =
+            |stack: u64| areas.iter().any(|area| area.contains(&(stack - 1))) && !is_guarded(stack - ROOM);
+        let wrong = log.stacks.iter().filter(|(_, stack)| !is_there(*stack));
+        wrong
+            .map(|(place, stack)| format!("[{}] at {place:x} the stack is {stack:x}", self.switches))
+            .collect()
+    }
+
     /// Where the base of GS is not the one that swapgs has brought: the kernel's, but in the first instructions of an entry and in the
     /// last ones. Programs here have none.
     fn compare_bases(&self, session: &Session, nmis: &Log) -> Vec<String> {
@@ -531,6 +560,7 @@ fn check(switches: &str, processor: Processor) -> Vec<String> {
     let is_open = |path: &str| OPEN.contains(&path) || (path == "int80" && switches.contains("gate=trap"));
     wrong.extend(trial.compare(&quiet, &nmis, "an NMI", |_| true));
     wrong.extend(trial.compare(&quiet, &ticks, "a tick", is_open));
+    wrong.extend(trial.compare_stacks(&nmis));
     if ["swapgs=on", "swapgs=fence"].iter().any(|on| switches.contains(on)) {
         wrong.extend(trial.compare_bases(&quiet, &nmis));
     }
@@ -617,7 +647,9 @@ fn check_start(switches: &str, processor: Processor) -> Vec<String> {
         came.next().unwrap_or_else(|| panic!("[{switches}] no NMI came on the way to a program"));
     let (trial, session, nmis) =
         start(switches, processor, first.saturating_sub(STEP).max(2)..first + LONGEST);
-    trial.compare(&session, &nmis, "an NMI", |_| true)
+    let mut wrong = trial.compare(&session, &nmis, "an NMI", |_| true);
+    wrong.extend(trial.compare_stacks(&nmis));
+    wrong
 }
 
 /// Configurations of the switches that decide what paths are made of; what is wrong.

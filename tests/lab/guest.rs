@@ -57,6 +57,11 @@ impl Emulator {
     /// `syscall` in 32-bit code, and AMD's no `sysenter` in long mode.
     pub fn lacks(self, entry: &Entry) -> bool {
         let differs = entry.differs.get(self.name()).is_some_and(|differs| self.is_of(differs));
+        let is_tcg = matches!(self, Emulator::TcgIntel | Emulator::TcgAmd);
+        // QEMU checks no limits of segments, and the kernel takes the segment away.
+        if entry.name == "limit-fault" && is_tcg {
+            return true;
+        }
         // Behind a gate into ring 1, QEMU has the privileges of ring 0, and the kernel closes it.
         if !entry.through.is_empty() && matches!(self, Emulator::TcgIntel | Emulator::TcgAmd) {
             return true;
@@ -70,12 +75,14 @@ impl Emulator {
     }
 
     /// The same of a kernel: in protected mode, QEMU has the privileges of rings 1 and 2, and both vendors' processors have `sysenter`; but it checks no
-    /// limits of segments.
+    /// limits of segments, and redirects no interrupts.
     pub fn lacks_on(self, kernel: Kernel, entry: &Entry) -> bool {
-        match kernel {
-            Kernel::LabI386 => {
-                entry.name == "limit-fault" && matches!(self, Emulator::TcgIntel | Emulator::TcgAmd)
-            }
+        let is_tcg = matches!(self, Emulator::TcgIntel | Emulator::TcgAmd);
+        match (kernel, entry.name.as_str()) {
+            // AMD's is open with events-by=task alone.
+            (Kernel::LabI386, "syscall-i386") => true,
+            (Kernel::LabI386, "limit-fault" | "v86-int-redirected") => is_tcg,
+            (Kernel::LabI386, _) => false,
             _ => self.lacks(entry),
         }
     }

@@ -5,8 +5,8 @@ use crate::build::freestanding;
 use crate::guest::{Answer, Script, Session, limits};
 use crate::kernel::Kernel;
 use crate::monitor::{Monitor, is_missing, wrapped};
-use crate::steps::PATHS;
-use places::lab::{End, Event, Events, Qemu, Strays};
+use crate::steps::paths_in;
+use places::lab::{End, Event, Events, Mode, Qemu, Strays};
 use table::Table;
 
 /// As many as hit every part of a configuration's change.
@@ -16,7 +16,12 @@ const SENT: u64 = 200;
 const NMI: u64 = 2;
 
 /// The kernel's addresses are so far above the physical ones (kernel.lds).
-const KERNEL_BASE: u64 = 0xffff_ffff_8000_0000;
+fn kernel_base(mode: Mode) -> u64 {
+    match mode {
+        Mode::Long => 0xffff_ffff_8000_0000,
+        Mode::Protected => 0xc000_0000,
+    }
+}
 
 /// How often the monitor is asked whether an NMI has come: one that has not by then may be lost.
 const LOOKS: usize = 100;
@@ -36,13 +41,14 @@ fn boot_with_nmis(script: &Script) -> (Session, u64) {
     let option = format!("-machine pic=off,pit=off -monitor unix:{},server=on,wait=off", socket.display());
     let mut qemu = wrapped(folder.path(), &format!("exec qemu-system-x86_64 \"$@\" {option}"));
     qemu.cpu_model.push_str(",-apic");
+    qemu = qemu.in_mode(script.mode);
     let mut guest = qemu.boot(&script.archive(Qemu::TCG_HERTZ), script.numbered(), &limits()).unwrap();
     let boot = guest.next().unwrap();
     assert!(matches!(boot, Event::Boot(_)), "{boot:?}");
     let mut monitor = Monitor::open(&socket);
     // The kernel's own count, a 32-bit number for each vector. An NMI that is sent while the last one is pending is lost, and it
     // is pending for as long as the guest waits for a processor of a machine that does other things, too.
-    let count = Kernel::read().symbol("came") - KERNEL_BASE + 4 * NMI;
+    let count = Kernel::in_mode(script.mode).symbol("came") - kernel_base(script.mode) + 4 * NMI;
     let look = format!("xp /1wx {count:#x}");
     for _ in 0..SENT {
         let before = monitor.ask(&look);
@@ -57,19 +63,26 @@ fn boot_with_nmis(script: &Script) -> (Session, u64) {
 
 #[test]
 fn an_nmi_may_come_while_paths_are_built() {
+    check_while_paths_are_built(Mode::Long, "swapgs", ["off", "on", "fence"]);
+}
+
+/// With these values of a switch among others.
+pub fn check_while_paths_are_built(mode: Mode, switch: &str, values: [&str; 3]) {
     if is_missing() {
         return;
     }
     let getppid = Table::get().operation("getppid").unwrap();
-    let mut script = Script::new();
+    let mut script = Script::in_mode(mode);
     for change in 0..CHANGES {
         let (on, stack) = if change % 2 == 0 { ("on", "frame") } else { ("off", "minimum") };
-        let swapgs = ["off", "on", "fence"][change % 3];
-        script.set(&format!("pti={on} smap={on} stack={stack} swapgs={swapgs}"));
+        let value = values[change % 3];
+        script.set(&format!("pti={on} smap={on} stack={stack} {switch}={value}"));
         script.layout(change as u64);
     }
-    let rows: Vec<usize> =
-        PATHS.iter().map(|(name, _)| script.row(Table::get().entry(name).unwrap(), getppid)).collect();
+    let rows: Vec<usize> = paths_in(mode)
+        .iter()
+        .map(|(name, _)| script.row(Table::get().entry(name).unwrap(), getppid))
+        .collect();
     let (session, all) = boot_with_nmis(&script);
     assert!((SENT / 2..=SENT).contains(&all), "{all} NMIs were counted");
     let wrong = rows.iter().map(|row| &session.ran[*row]).filter(|ran| ran.answer() != Answer::Ok);
@@ -92,7 +105,27 @@ fn an_nmi_may_come_while_threads_are_switched() {
         script.beside(&program64, &["int80", "2"]);
         script.run(&program64, &["syscall", "3"]);
     }
-    let (session, all) = boot_with_nmis(&script);
+    check_switches(&script);
+}
+
+#[test]
+fn an_nmi_may_come_while_threads_are_switched_in_protected_mode() {
+    if is_missing() {
+        return;
+    }
+    let (program, mut script) = (freestanding(32, &["together32.S"]), Script::protected());
+    for change in 0..SWITCHES {
+        script
+            .set(["pti=on", "pti=off", "pti=on copy-frame=on", "pti=trampoline copy-frame=off"][change % 4]);
+        script.beside(&program, &["gateway", "1"]);
+        script.beside(&program, &["int80", "2"]);
+        script.run(&program, &["call_gate", "3"]);
+    }
+    check_switches(&script);
+}
+
+fn check_switches(script: &Script) {
+    let (session, all) = boot_with_nmis(script);
     assert!((SENT / 2..=SENT).contains(&all), "{all} NMIs were counted");
     let wrong = session.ran.iter().filter(|ran| ran.end != End::Exited(0));
     let wrong: Vec<String> = wrong.map(|ran| format!("{}: {:x?}", ran.label, ran.end)).collect();

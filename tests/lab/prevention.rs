@@ -7,7 +7,7 @@ use places::lab::End;
 
 /// Descriptors of the GDT, and the bytes of one (`lab/cpu/registers.h`).
 /// GDT_ENTRIES of lab/cpu/registers.h.
-const GDT_BYTES: u64 = 28 * 8;
+const GDT_BYTES: u64 = 64 * 8;
 
 /// What sgdt tells: the table's address and limit, or Linux's numbers.
 #[test]

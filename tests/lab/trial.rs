@@ -100,15 +100,9 @@ pub fn working() -> Vec<(&'static Entry, &'static Operation)> {
     working_on(Emulator::TcgIntel, Mode::Long)
 }
 
-/// What the kernel of protected mode leaves off.
-const LEFT_OFF: [&str; 1] = ["syscall-i386"];
-
 fn working_on(emulator: Emulator, mode: Mode) -> Vec<(&'static Entry, &'static Operation)> {
     let rows = Table::get().rows(mode.kernel());
-    let lacks = |entry: &Entry| {
-        emulator.lacks(entry) || (mode == Mode::Protected && LEFT_OFF.contains(&entry.name.as_str()))
-    };
-    let has_all = |entry: &Entry| entry.needs.is_empty() && !lacks(entry);
+    let has_all = |entry: &Entry| entry.needs.is_empty() && !emulator.lacks_on(mode.kernel(), entry);
     rows.filter(|(entry, operation)| operation.name == "getppid" && has_all(entry)).collect()
 }
 

@@ -31,10 +31,16 @@ uses:
 /* Selectors that name something: null, programs' own, those of thread-local storage, gates, the kernel's. */
 	.section .rodata
 	.balign	4
-named:	.long	0, 3, USER_CODE_32, USER_DATA, USER_DATA, 0x83, 0x8b, 0x93, 0x9b
+named:	.long	0, USER_CODE_32, USER_DATA, USER_DATA, USER_DATA, 0x83, 0x8b, 0x93, 0x9b
 	.long	GATE_I386, GATE_SYSTEM_V, GATE_RING1, GATE_RING2, 0xa1, 0xb9, 0xd1
-	.long	0x10, 0x18, 0x40, 0x48, 0x70, 0x1c0, 0x1c8, 0x1d0, 0x1d8
-#define NAMED 25
+	.long	0x10, 0x18, 0x40, 0x48, 0x70
+	.set	selector, 0xe3		# gates, tasks, segments of 16 bits, what exceptions take
+	.rept	(0x200 - 0xe0) / 8
+	.long	selector
+	.set	selector, selector + 8
+	.endr
+named_end:
+#define NAMED (named_end - named) / 4
 #define OWN   9
 
 	.data
@@ -74,7 +80,22 @@ CASE uses
 	imul	$0x9e3779b1, %eax
 	mov	%eax, state
 	mov	%esp, stack
+	mov	$3, %edi		# at the beginning, each of the three is there
+1:	call	take_own
+	dec	%edi
+	jnz	1b
 	jmp	next
+
+/* A segment as programs have it, by a number from 1 to 3. Lost: eax, ebx. */
+take_own:
+	lea	FIRST_TLS - 1(%edi), %eax
+	mov	%eax, wanted
+	movl	$0, wanted + 4
+	movl	$0xfffff, wanted + 8
+	movl	$0x51, wanted + 12
+	mov	$wanted, %ebx
+	SYSTEM_CALL NR32_SET_THREAD_AREA
+	ret
 
 /* Behind a use: the segments that this program needs. FS and GS stay. */
 used:
@@ -138,21 +159,21 @@ ask:
 	jmp	wrong
 
 .irp register, ds, es, fs, gs, ss
-USE mov-\register, 3
+USE mov-\register, 6
 	mov	%esi, %\register
 	jmp	ask
 .endr
 .irp instruction, lar, lsl
-USE \instruction, 2
+USE \instruction, 12
 	\instruction %esi, %eax
 	jmp	ask
 .endr
 .irp instruction, verr, verw
-USE \instruction
+USE \instruction, 12
 	\instruction %si
 	jmp	ask
 .endr
-USE arpl
+USE arpl, 4
 	arpl	%di, %si
 	jmp	ask
 .irp instruction, sldt, str, smsw
@@ -175,7 +196,7 @@ USE read-by-fs
 	mov	%fs:(%edi), %al
 	jmp	ask
 
-USE set-thread-area, 6
+USE set-thread-area, 8
 	and	$3, %edi
 	lea	FIRST_TLS - 1(%edi), %eax	# one of them is none
 	mov	%eax, wanted
@@ -190,15 +211,10 @@ USE set-thread-area, 6
 	mov	$wanted, %ebx
 	SYSTEM_CALL NR32_SET_THREAD_AREA
 	jmp	used
-USE own-segment, 3			# flat, as programs have it
+USE own-segment, 8
 	and	$1, %edi
-	add	$FIRST_TLS, %edi
-	mov	%edi, wanted
-	movl	$0, wanted + 4
-	movl	$0xfffff, wanted + 8
-	movl	$0x51, wanted + 12
-	mov	$wanted, %ebx
-	SYSTEM_CALL NR32_SET_THREAD_AREA
+	inc	%edi
+	call	take_own
 	jmp	used
 
 /* To eax: TF one time of eight. Lost: ecx, edx. */
@@ -214,12 +230,12 @@ random_flags:
 	or	%edx, %eax
 	ret
 
-USE flags, 4
+USE flags, 16
 	call	random_flags
 	push	%eax
 	popf
 	jmp	ask
-USE flags-at-gateway, 2
+USE flags-at-gateway, 4
 	call	random_flags
 	push	%eax
 	mov	$NR32_GETPPID, %eax
@@ -277,20 +293,24 @@ USE trap-at-\name
 	jmp	used
 .endr
 
-USE lcall
+USE lcall, 3
+	mov	$NR32_GETPPID, %eax
 	push	%esi
 	push	%edi
 	lcall	*(%esp)
 	jmp	used
-USE ljmp
+USE ljmp, 3
+	mov	$NR32_GETPPID, %eax
 	push	%esi
 	push	$used
 	ljmp	*(%esp)
 USE lcall-used
+	mov	$NR32_GETPPID, %eax
 	push	%esi
 	push	$used
 	lcall	*(%esp)
 USE lret
+	mov	$NR32_GETPPID, %eax
 	push	%edi
 	push	%edi
 	push	%esi
@@ -303,8 +323,9 @@ USE iret, 2
 	push	%eax
 	push	%esi
 	push	$used
+	mov	$NR32_GETPPID, %eax
 	iret
-USE int
+USE int, 2
 	mov	%edi, %ebx
 	movzbl	%bl, %eax
 	lea	vectors(, %eax, 8), %ecx

@@ -48,7 +48,7 @@ pub struct ReproduceArgs {
     /// Add what it takes in the lab, kentry's own kernel, which has entries and protections that this Linux lacks
     #[arg(long)]
     pub lab: bool,
-    /// The same in this one of the lab's kernels: for long mode, or for 32-bit protected mode (docs/lab-i386.md) [default: x86_64]
+    /// The same in this one of the lab's kernels: for long mode, or for 32-bit protected mode (docs/lab-i386.md) [default: as the table says]
     #[arg(long, value_name = "NAME")]
     pub lab_kernel: Option<LabKernel>,
     /// Add what it takes in guests that boot this Linux, where the table has rows for such: a kernel's file, or auto, as `kentry linux`
@@ -171,7 +171,7 @@ impl Found {
 
 /// Guests come first: where they cannot be had, that is said at once.
 fn measure(publication: &Publication, args: &ReproduceArgs, interrupt: &Interrupt) -> Result<Found, Error> {
-    let kernel = args.lab_kernel.map_or(Kernel::Lab, LabKernel::kernel);
+    let kernel = args.lab_kernel.map_or(publication.lab_kernel, LabKernel::kernel);
     let in_lab = || in_lab(publication, kernel, args.time.seed, interrupt);
     let lab = match publication.is_for_lab(Table::get()) {
         _ if args.lab || args.lab_kernel.is_some() => in_lab()?,

@@ -7,7 +7,7 @@
 
 #include "cpu/cpu.h"
 #include "cpu/tasks.h"
-#include "entry/v86.h"
+#include "entry/v86_thread.h"
 
 #include <stdint.h>
 

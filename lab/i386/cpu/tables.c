@@ -6,7 +6,6 @@
 #include "cpu/tss.h"
 #include "entry/entry.h"
 #include "entry/gates.h"
-#include "entry/v86.h"
 #include "lab.h"
 
 #define TYPE_LDT	    0x2

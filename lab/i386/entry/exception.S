@@ -124,8 +124,13 @@ exception_at_any_time:
 	TEST_RING	GATE_CS
 	jz	exception_iret
 	testb	$ANY_TIME_VERW, %ss:any_time_steps
-	jz	exception_iret
+	jz	1f
 	verw	%ss:verw_selector
+1:	testb	$ANY_TIME_ESPFIX, %ss:any_time_steps
+	jz	exception_iret
+	cmpw	$SELECTOR_DATA_16, GATE_SS(%esp)
+	jne	exception_iret
+	TO_OTHER_NAME
 exception_iret:
 	iret
 7:	movzwl	%sp, %eax

@@ -57,11 +57,13 @@ static void point_16(unsigned selector, word base, word path, struct far_pointer
 
 void gates_point(void)
 {
-	const word base = first_of(first_of(path_call_gate_16_0_i386, path_call_gate_16_1_i386),
-				   path_call_gate_16_8_i386);
+	const word base =
+	    first_of(first_of(path_call_gate_16_0_i386, path_call_gate_16_1_i386), path_call_gate_16_8_i386);
 
-	table[SELECTOR_GATE_32_1 / 8] = call_gate(CALL_GATE_32, SELECTOR_KERNEL_CODE, path_call_gate_32_1_i386, 1);
-	table[SELECTOR_GATE_32_8 / 8] = call_gate(CALL_GATE_32, SELECTOR_KERNEL_CODE, path_call_gate_32_8_i386, 8);
+	table[SELECTOR_GATE_32_1 / 8] =
+	    call_gate(CALL_GATE_32, SELECTOR_KERNEL_CODE, path_call_gate_32_1_i386, 1);
+	table[SELECTOR_GATE_32_8 / 8] =
+	    call_gate(CALL_GATE_32, SELECTOR_KERNEL_CODE, path_call_gate_32_8_i386, 8);
 	table[SELECTOR_GATE_16_CODE / 8] = with_base(KERNEL_CODE_64K, base);
 	point_16(SELECTOR_GATE_16_0, base, path_call_gate_16_0_i386, &flat_call_gate_16_0_i386, 0);
 	point_16(SELECTOR_GATE_16_1, base, path_call_gate_16_1_i386, &flat_call_gate_16_1_i386, 1);
@@ -76,7 +78,7 @@ void limits_find(void)
 {
 	const struct frame frame = program_run_code(limit_ask, (uint64_t)(limit_ask_end - limit_ask), 0);
 
-	if (frame.vector == VECTOR_PROTECTION && !frame.error)
+	if (frame.vector == VECTOR_PROTECTION && !(uint16_t)frame.error)
 		return;
 	__asm__ volatile("mov %0, %%fs" : : "r"(0)); /* it still holds the program's */
 	table[SELECTOR_LIMIT / 8] = 0;

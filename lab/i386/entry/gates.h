@@ -7,8 +7,8 @@
 
 extern word path_into_i386, path_bound_i386, path_np_fault_i386, path_ss_fault_i386, path_limit_fault_i386;
 
-extern word path_call_gate_32_1_i386, path_call_gate_32_8_i386, path_call_gate_16_0_i386, path_call_gate_16_1_i386,
-    path_call_gate_16_8_i386;
+extern word path_call_gate_32_1_i386, path_call_gate_32_8_i386, path_call_gate_16_0_i386,
+    path_call_gate_16_1_i386, path_call_gate_16_8_i386;
 
 /* Where a path that was entered in another code segment goes on: behind its first step. */
 struct __attribute__((packed)) far_pointer {

@@ -31,7 +31,7 @@
 	STACK_TOP main_stack_top, 16384, .bss.stacks, @nobits
 	STACKS	kernel_stacks, KERNEL_STACK_BYTES, .bss.stacks, @nobits
 	STACKS	entry_stacks, ENTRY_STACK_BYTES, .cpu_stacks, @progbits
-	STACK_TOP exit_stack_top, 12288, .cpu_stacks, @progbits
+	STACK_TOP exit_stack_top, EXIT_STACK_BYTES, .cpu_stacks, @progbits
 	STACK_TOP double_fault_stack_top, 4096, .cpu_stacks, @progbits
 	/* Tasks of cpu/events.c, which run with the kernel's page tables. */
 	STACK_TOP debug_stack_top, 4096, .bss.stacks, @nobits

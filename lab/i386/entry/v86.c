@@ -1,7 +1,8 @@
-/* Virtual-8086 mode: in, out, and the monitor (v86.h). What most programs call, int $0x80, is served by v86.S. */
+/* Virtual-8086 mode: in, out, and the monitor (v86_thread.h). What most programs call, int $0x80, is served by v86.S. */
 #include "entry/v86.h"
 #include "cpu/cpu.h"
 #include "entry/entry.h"
+#include "entry/v86_thread.h"
 #include "lab.h"
 #include "mm/mm.h"
 #include "serial/serial.h"

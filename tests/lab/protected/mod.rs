@@ -12,3 +12,4 @@ mod random;
 mod segments;
 mod syscall;
 mod tasks;
+mod virtual8086;

@@ -2,6 +2,7 @@
 //! the program's segments.
 
 use crate::every_instruction::{AMD, INTEL, ON_AMD, check_all, check_none_left_out};
+use crate::nmi::check_while_paths_are_built;
 use crate::spread_nmis;
 use places::lab::Mode;
 
@@ -49,4 +50,9 @@ fn interrupts_at_every_instruction_of_the_supervisors_steps_change_nothing() {
 fn nmis_all_over_the_paths_change_nothing_in_bochs() {
     spread_nmis::check(Mode::Protected, "pti=on copy-frame=on gate=trap stack=frame");
     spread_nmis::check(Mode::Protected, "pti=off paging=classic gate=trap stack=minimum");
+}
+
+#[test]
+fn an_nmi_may_come_while_paths_are_built() {
+    check_while_paths_are_built(Mode::Protected, "copy-frame", ["off", "off", "off"]);
 }

@@ -42,16 +42,21 @@ fn a_program_cannot_name_an_address_of_the_kernel() {
     let program = freestanding(32, &["segments32.S"]);
     for emulator in [Emulator::Bochs, Emulator::BochsAmd] {
         let mut script = Script::protected();
-        for switches in ["segments=flat", "segments=limited exit=iret", "pti=on", "paging=classic", "segments=flat"] {
+        for switches in
+            ["segments=flat", "segments=limited exit=iret", "pti=on", "paging=classic", "segments=flat"]
+        {
             script.set(switches);
-            CASES.iter().for_each(|(words, ..)| _ = script.exec(&program, &words.split(' ').collect::<Vec<_>>()));
+            CASES
+                .iter()
+                .for_each(|(words, ..)| _ = script.exec(&program, &words.split(' ').collect::<Vec<_>>()));
             script.exec(&program, &["own-inside", "0"]);
         }
         let Some(session) = script.boot(emulator) else { continue };
         for ran in &session.ran {
             let is_limited = ran.label.contains("segments=limited");
             let case = CASES.iter().find(|(words, ..)| ran.label.contains(words));
-            let expected = case.map_or(Ends::Exit(0), |(_, flat, limited)| if is_limited { *limited } else { *flat });
+            let expected =
+                case.map_or(Ends::Exit(0), |(_, flat, limited)| if is_limited { *limited } else { *flat });
             assert_eq!(Ends::from(ran.end), expected, "{} in {}", ran.label, emulator.name());
         }
     }
@@ -63,7 +68,9 @@ fn every_entry_answers_with_limits() {
     let rows = || table.rows(table::Kernel::LabI386).filter(|(_, operation)| operation.name == "getppid");
     for emulator in [Emulator::Bochs, Emulator::BochsAmd] {
         let mut script = Script::protected();
-        for switches in ["segments=limited exit=iret pti=off", "pti=on stack=minimum", "pti=trampoline stack=frame"] {
+        for switches in
+            ["segments=limited exit=iret pti=off", "pti=on stack=minimum", "pti=trampoline stack=frame"]
+        {
             script.set(switches);
             rows().for_each(|(entry, operation)| _ = script.row(entry, operation));
         }

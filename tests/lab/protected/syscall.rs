@@ -52,7 +52,8 @@ fn flags_of_programs() {
 #[test]
 fn a_trap_in_ring_0_does_not_write_where_the_program_points() {
     let (program, kernel) = (freestanding(32, &["segments32.S"]), Kernel::in_mode(Mode::Protected));
-    let (entry, operation) = (Table::get().entry("int80-i386").unwrap(), Table::get().operation("getppid").unwrap());
+    let (entry, operation) =
+        (Table::get().entry("int80-i386").unwrap(), Table::get().operation("getppid").unwrap());
     for emulator in [Emulator::TcgAmd, Emulator::BochsAmd] {
         let mut script = Script::protected();
         for switches in CONFIGURATIONS {

@@ -102,7 +102,7 @@ fn of_publication(publication: &Publication) -> Result<(), String> {
 
 /// The lab is asked once, for the calls of one personality.
 fn of_one_personality(publication: &Publication, table: &Table) -> Result<(), String> {
-    let asked = publication.rows.iter().filter_map(|row| row.get_ref().in_lab(Kernel::Lab, table));
+    let asked = publication.rows.iter().filter_map(|row| row.get_ref().in_lab(publication.lab_kernel, table));
     let whose: Vec<bool> =
         asked.map(|(_, operation)| table.operation(operation).is_some_and(Operation::is_machs)).collect();
     match whose.iter().any(|machs| Some(machs) != whose.first()) {
@@ -171,7 +171,7 @@ fn of_row(row: &Row, publication: &Publication, table: &Table) -> Result<(), Str
         serves(table, Kernel::Linux, entry, operation)?;
     }
     if let (Some(entry), Some(operation)) = (&row.lab, &row.operation) {
-        serves(table, Kernel::Lab, entry, operation)?;
+        serves(table, publication.lab_kernel, entry, operation)?;
     }
     if let Some((entry, operation)) = row.in_guest() {
         serves(table, Kernel::Linux, entry, operation)?;

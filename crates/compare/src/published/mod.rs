@@ -249,7 +249,7 @@ impl Row {
         Some((self.guest.as_deref()?, self.operation.as_deref()?))
     }
 
-    /// Entry and operation in a kernel of the lab, if it has them.
+    /// Entry and operation in one of the lab's kernels, if it has them.
     pub fn in_lab<'a>(&'a self, kernel: Kernel, table: &Table) -> Option<(&'a str, &'a str)> {
         let (entry, operation) = (self.lab.as_deref().or(self.entry.as_deref())?, self.operation.as_deref()?);
         let known = table.entry(entry)?;
@@ -317,6 +317,9 @@ pub struct Publication {
     pub way_here: Option<Loop>,
     /// Name of the row that others are compared with.
     pub base: Option<String>,
+    /// Which of the lab's kernels stands for it.
+    #[serde(default = "usual_lab")]
+    pub lab_kernel: Kernel,
     /// Machines or configurations.
     #[serde(rename = "column")]
     pub columns: Vec<Spanned<Column>>,
@@ -326,6 +329,10 @@ pub struct Publication {
     /// What its author concluded: figures as parts of others.
     #[serde(rename = "ratio", default)]
     pub ratios: Vec<Spanned<Ratio>>,
+}
+
+fn usual_lab() -> Kernel {
+    Kernel::Lab
 }
 
 impl Publication {
@@ -362,7 +369,7 @@ impl Publication {
     /// Whether only the lab can measure it.
     pub fn is_for_lab(&self, table: &Table) -> bool {
         self.on_linux().is_empty()
-            && self.rows.iter().any(|row| row.get_ref().in_lab(Kernel::Lab, table).is_some())
+            && self.rows.iter().any(|row| row.get_ref().in_lab(self.lab_kernel, table).is_some())
     }
 }
 
@@ -464,16 +471,20 @@ mod tests {
             ("int, iret", [Some(78 + 55), Some(99 + 82)]),
             ("lcall, lret", [Some(82 + 55), Some(86 + 68)]),
             ("lcall, 8 words, lret", [Some(86 + 4 * 8 + 55), Some(94 + 4 * 8 + 68)]),
+            ("lcall, 1 word, lret", [Some(86 + 4 + 55), Some(94 + 4 + 68)]),
+            ("lcall, lret, ring 3", [Some(26 + 25), Some(34 + 32)]),
             ("int to a task, iret", [Some(167 + 169), Some(309 + 275)]),
-            ("lcall to a TSS, iret", [Some(177 + 169), Some(300 + 275)]),
-            ("ljmp to a TSS, twice", [Some(2 * 175), Some(2 * 303)]),
+            ("lcall a task, iret", [Some(182 + 169), Some(309 + 275)]),
+            ("ljmp a task, twice", [Some(180 + 175), Some(312 + 303)]),
+            ("int, 286 TSS, iret", [Some(167 + 169), Some(282 + 265)]),
+            ("lcall, nested, iret", [Some(2 * (182 + 169)), Some(2 * (309 + 275))]),
             ("int from V86, iret", [None, Some(119 + 60)]),
         ] {
             let found = intel.rows.iter().map(Spanned::get_ref).find(|one| one.name == row).unwrap();
             let figures: Vec<Option<f64>> = found.published.iter().map(|figure| figure.0).collect();
             assert_eq!(figures, parts.map(|sum: Option<i32>| sum.map(f64::from)), "{row}");
         }
-        assert_eq!(intel.rows.len(), 7);
+        assert_eq!(intel.rows.len(), 11);
     }
 
     #[test]
@@ -485,7 +496,9 @@ mod tests {
                 let what = format!("{} {}", publication.name, row.name);
                 assert_eq!(row.published.len(), publication.columns.len(), "{what}");
                 assert_eq!(row.on_linux().is_some(), row.absent.is_none(), "{what}");
-                for (entry, operation) in row.on_linux().into_iter().chain(row.in_lab(Kernel::Lab, table)) {
+                for (entry, operation) in
+                    row.on_linux().into_iter().chain(row.in_lab(publication.lab_kernel, table))
+                {
                     assert!(table.entry(entry).is_some() && table.operation(operation).is_some(), "{what}");
                 }
                 figures += row.published.iter().filter(|figure| figure.0.is_some()).count();

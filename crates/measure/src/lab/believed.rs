@@ -5,8 +5,8 @@ use environment::{Ring0, Trapped};
 use table::Kind;
 
 /// Entries of the lab whose way into the kernel is an exception or an interrupt, by their files.
-const BY_INTERRUPT: [&str; 10] =
-    ["int80", "int3", "div0", "ud", "into", "bound", "np-fault", "ss-fault", "limit-fault", "exception"];
+const BY_INTERRUPT: [&str; 11] =
+    ["int80", "int3", "div0", "ud", "into", "bound", "np-fault", "ss-fault", "limit-fault", "v86", "exception"];
 
 /// Those whose way is an invalid instruction.
 const BY_INVALID: [&str; 1] = ["ud"];
@@ -117,6 +117,7 @@ mod tests {
     use crate::lab::Configuration;
     use crate::lab::plan::GATES;
     use environment::Verdict;
+    use places::lab::Mode;
     use std::collections::BTreeSet;
     use table::Table;
 

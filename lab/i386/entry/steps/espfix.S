@@ -19,6 +19,7 @@
 #include "entry/path.inc"
 
 	.section .cpu_variables, "aw"
+	.globl	espfix_stack, espfix_kept
 	.balign	8
 espfix_stack:				# by its other name
 	.long	0
@@ -26,22 +27,6 @@ espfix_stack:				# by its other name
 	.balign	4
 espfix_kept:
 	.long	0
-
-/* Lost: flags. esp points to what iret pops. */
-.macro TO_OTHER_NAME
-	cli				# a trap gate has left them on; iret pops IF
-	mov	%eax, %ss:espfix_kept
-	mov	%esp, %eax
-	mov	%ax, %ss:espfix_stack
-	shr	$16, %eax
-	sub	GATE_SP + 2(%esp), %ax
-	mov	%al, %ss:gdt + SELECTOR_ESPFIX + 4
-	mov	%ah, %ss:gdt + SELECTOR_ESPFIX + 7
-	mov	GATE_SP + 2(%esp), %ax
-	mov	%ax, %ss:espfix_stack + 2
-	mov	%ss:espfix_kept, %eax
-	lss	%ss:espfix_stack, %esp
-.endm
 
 ATTACH IN_EARLY, 05
 STEP "espfix: back to the stack's own name", SWITCH_ESPFIX, IS(ESPFIX_ON), ENTERED_BY, IS(BY_EXCEPTION)

@@ -89,7 +89,7 @@ impl Reproduction {
         });
         let in_guests = |kernel, run| InGuests::of(publication, kernel, run, table);
         let kernel_of = |run: &Document| run.measurement.place.kernel.known().filter(|known| known.is_lab());
-        let lab = parts.lab.map(|run| in_guests(kernel_of(run).unwrap_or(Kernel::Lab), run));
+        let lab = parts.lab.map(|run| in_guests(kernel_of(run).unwrap_or(publication.lab_kernel), run));
         Reproduction {
             schema: Reproduction::SCHEMA,
             name: publication.name.clone(),

@@ -6,7 +6,6 @@ use document::Document;
 use environment::Trapped;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use table::Kernel;
 
 /// A change that was published, and the same change here.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -112,5 +111,7 @@ fn named(publication: &Publication, (row, column): (&str, &str)) -> String {
 fn set_of(publication: &Publication, (row, column): (&str, &str)) -> BTreeMap<String, String> {
     let row = publication.rows.iter().map(|row| row.get_ref()).find(|known| known.name == row);
     let column = publication.columns.iter().map(|column| column.get_ref()).find(|known| known.name == column);
-    row.zip(column).map(|(row, column)| publication.set(Kernel::Lab, row, column)).unwrap_or_default()
+    row.zip(column)
+        .map(|(row, column)| publication.set(publication.lab_kernel, row, column))
+        .unwrap_or_default()
 }

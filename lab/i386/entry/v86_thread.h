@@ -28,9 +28,5 @@ struct v86 {
 	uint16_t fs, gs; /* caller's */
 };
 
-/* Tries whether int is redirected, before there are programs. */
-void v86_find(void);
-/* Serves an exception that belongs to the mode; 0 if it is another. */
-int v86_serves(struct frame *frame);
 /* Points what is the processor's at the mode, or at 32-bit programs. */
 void v86_point(int how);
