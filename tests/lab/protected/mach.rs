@@ -3,7 +3,7 @@
 
 use crate::guest::{Emulator, Script};
 use crate::mach::{self, CONFIGURATIONS, program, run};
-use crate::{mach_entry, mach_rows, mach_stub};
+use crate::{mach_costs, mach_entry, mach_rows, mach_stub};
 use places::lab::{End, Mode::Protected};
 
 #[test]
@@ -45,6 +45,11 @@ fn every_row_answers_with_every_protection() {
 fn a_trap_costs_the_steps_of_its_path_and_its_service() {
     mach_rows::check_steps(Protected);
     mach_rows::check_stubs(Protected);
+}
+
+#[test]
+fn the_document_tells_what_the_rows_count() {
+    mach_costs::check_rows(Protected);
 }
 
 #[test]
