@@ -424,6 +424,7 @@ IN_V86 lsl, lsl %ax, %ax
 IN_V86 verr, verr %ax
 IN_V86 arpl, .byte 0x63, 0xc0
 IN_V86 ud2, ud2
+IN_V86 syscall, syscall
 /* Gates 3 and 4: the first is open to programs. */
 IN_V86 int3, int3
 V86 into

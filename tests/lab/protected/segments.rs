@@ -68,6 +68,9 @@ fn every_entry_answers_with_limits() {
     let rows = || table.rows(table::Kernel::LabI386).filter(|(_, operation)| operation.name == "getppid");
     for emulator in [Emulator::Bochs, Emulator::BochsAmd] {
         let mut script = Script::protected();
+        if emulator == Emulator::BochsAmd {
+            script.set("events-by=task");
+        }
         for switches in
             ["segments=limited exit=iret pti=off", "pti=on stack=minimum", "pti=trampoline stack=frame"]
         {

@@ -30,6 +30,7 @@ fn flags_of_programs() {
         let (mut script, mut expected) = (Script::protected(), Vec::new());
         let mut by_iret = false;
         for switches in CONFIGURATIONS {
+            script.set("events-by=task");
             script.set(switches);
             by_iret = if switches.contains("exit=") { switches.contains("exit=iret") } else { by_iret };
             for flags in [TF, DF, AC, NT, DF | AC | NT] {
@@ -57,6 +58,7 @@ fn a_trap_in_ring_0_does_not_write_where_the_program_points() {
     for emulator in [Emulator::TcgAmd, Emulator::BochsAmd] {
         let mut script = Script::protected();
         for switches in CONFIGURATIONS {
+            script.set("events-by=task");
             script.set(switches);
             script.exec(&program, &["trap-on-stack", &format!("{:x}", kernel.symbol("gdt") + 0x2c)]);
             script.row(entry, operation);
