@@ -11,7 +11,8 @@
 PATH task_jmp, BY_TASK, I386
 TASK_SERVES
 STEP "ljmp to the program's task"
-	ljmp	$SELECTOR_TSS, $0	# no offset is used: its TSS has one
+1:	ljmp	$SELECTOR_TSS, $0	# no offset is used: its TSS has one
+	FAULT	1b, 0			# that is busy where a program has called this task
 TASK_AGAIN
 TASK_RARE
 END_PATH

@@ -13,7 +13,8 @@ STEP "the outer task: call the inner one"
 STEP "IBT: may be entered", SWITCH_IBT, IS(IBT_ON)
 	endbr32
 STEP "the outer task: iret to the task that called"
-	iret
+2:	iret				# without NT, where a program has jumped here (task-gate.S)
+	FAULT	2b, 0
 STEP "IBT: may be entered", SWITCH_IBT, IS(IBT_ON)
 	endbr32
 STEP "the outer task: to its beginning"
