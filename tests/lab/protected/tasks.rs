@@ -70,7 +70,7 @@ fn programs_that_end_and_lose_segments_in_tasks() {
         };
         TASKS.iter().flat_map(of_task).collect()
     };
-    SMALL.map(|emulator| try_all(emulator, cases));
+    SMALL.iter().for_each(|emulator| try_all(*emulator, cases));
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn flags_and_stack_pointers_of_programs_that_call_tasks() {
         };
         TASKS.iter().flat_map(of_task).collect()
     };
-    SMALL.map(|emulator| try_all(emulator, cases));
+    SMALL.iter().for_each(|emulator| try_all(*emulator, cases));
 }
 
 /// Programs that run together, each in an address space of its own, and let each other go on from tasks of the kernel.
