@@ -386,5 +386,6 @@ pub fn leaves(instruction: &Instruction) -> bool {
             | Code::Iretd
             | Code::Retfq
             | Code::Retfd
+            | Code::Retfw
     )
 }
