@@ -15,7 +15,8 @@ _Static_assert(offsetof(struct frame, bx) == FRAME_BX && offsetof(struct frame, 
 		   offsetof(struct frame, di) == FRAME_DI && offsetof(struct frame, bp) == FRAME_BP &&
 		   offsetof(struct frame, ax) == FRAME_AX,
 	       "SAVE_ALL");
-_Static_assert(offsetof(struct frame, es) == FRAME_ES && offsetof(struct frame, ds) == FRAME_DS, "SEGMENTS_IN");
+_Static_assert(offsetof(struct frame, es) == FRAME_ES && offsetof(struct frame, ds) == FRAME_DS,
+	       "SEGMENTS_IN");
 _Static_assert(offsetof(struct frame, vector) == FRAME_VECTOR, "the stubs");
 _Static_assert(offsetof(struct frame, ip) == FRAME_IP && offsetof(struct frame, cs) == FRAME_CS, "exception");
 _Static_assert(sizeof(struct frame) == FRAME_WORDS * sizeof(word), "a whole frame");

@@ -3,13 +3,14 @@
 use crate::build::freestanding;
 use crate::guest::{Answer, Emulator, Script};
 use places::lab::End;
+use record::abi;
 use table::Table;
 
 /// Instructions that a program gets: it makes at most 64 uses.
 const SHORT: u64 = 1_500_000;
 
 /// Seeds of each configuration.
-const SEEDS: u64 = 450;
+const SEEDS: u64 = 520;
 
 /// What an emulator is to have tried in one run of this test.
 const USES: usize = 10_000;
@@ -57,11 +58,39 @@ fn ten_thousand_uses_of_descriptors_with_an_intel_model() {
 
 #[test]
 fn ten_thousand_uses_of_descriptors_with_an_amd_model() {
-    try_in(Emulator::TcgAmd, &["events-by=gate", "events-by=task pti=off"]);
+    try_in(Emulator::TcgAmd, &["events-by=task pti=off", "pti=on exit=natural", "paging=classic exit=iret"]);
 }
 
 #[test]
 fn ten_thousand_uses_of_descriptors_in_bochs() {
     try_in(Emulator::Bochs, &["segments=limited exit=iret"]);
-    try_in(Emulator::BochsAmd, &["segments=limited exit=iret events-by=task"]);
+    try_in(Emulator::BochsAmd, &["events-by=task", "segments=limited exit=iret"]);
+}
+
+/// A task that returns by iret is entered by a jump, which leaves no way back; and one that returns by a jump, by a call, which leaves the program's
+/// own task busy. What the task then does is a fault of ring 0, and the program's end.
+#[test]
+fn a_task_that_is_entered_otherwise_is_the_end_of_the_program() {
+    let program = freestanding(32, &["segments32.S"]);
+    let (entry, operation) =
+        (Table::get().entry("int80-i386").unwrap(), Table::get().operation("getppid").unwrap());
+    for emulator in Emulator::ALL {
+        let mut script = Script::protected();
+        for switches in ["pti=off", "pti=on", "stack=minimum exit=iret"] {
+            script.set(switches);
+            for (case, selector) in [
+                ("jump-to-task", abi::SELECTOR_GATE_TASK),
+                ("jump-to-task", abi::SELECTOR_GATE_TASK_NESTED),
+                ("call-task", abi::SELECTOR_GATE_TASK_JMP),
+            ] {
+                script.exec(&program, &[case, &format!("{selector:x}")]);
+                script.row(entry, operation);
+            }
+        }
+        let Some(session) = script.boot(emulator) else { continue };
+        for runs in session.ran.chunks(2) {
+            assert!(matches!(runs[0].end, End::Fault(_)), "{}: {:x?}", runs[0].label, runs[0].end);
+            assert_eq!(runs[1].answer(), Answer::Ok, "{}", runs[1].label);
+        }
+    }
 }

@@ -150,8 +150,10 @@ fn without_espfix_it_is_the_kernels() {
             for ran in &session.ran {
                 assert!(
                     matches!(ran.end, End::Exited(status) if status != 0),
-                    "{}: {:?}",
+                    "{} in {} {:?}: {:?}",
                     ran.label,
+                    emulator.name(),
+                    script.mode,
                     ran.end
                 );
             }
