@@ -137,13 +137,24 @@ pub const CASES_32: &[&str] = &[
 pub const CASES_PROTECTED: &[&str] = &[
     "ring1",
     "ring2",
-    "gone-int80",
-    "gone-sysenter",
-    "gone-call_gate",
-    "gone-ud",
-    "gone-lock_nop",
-    "gone-int3",
-    "gone-div0",
+    "ds-gone-int80",
+    "es-gone-int80",
+    "ds-gone-sysenter",
+    "es-gone-sysenter",
+    "ds-gone-call_gate",
+    "es-gone-call_gate",
+    "ds-gone-ud",
+    "es-gone-ud",
+    "ds-gone-lock_nop",
+    "es-gone-lock_nop",
+    "ds-gone-int3",
+    "es-gone-int3",
+    "ds-gone-div0",
+    "es-gone-div0",
+    "into",
+    "absent_fs",
+    "absent_ss",
+    "gate_16_0",
     "interrupt",
     "memory",
     "no-memory",
@@ -186,7 +197,7 @@ const INITIAL_COUNT: u64 = 0xffff_c000_fee0_0380;
 const fn period(mode: Mode) -> u64 {
     match mode {
         Mode::Long => 1201,
-        Mode::Protected => 4001,
+        Mode::Protected => 2401,
     }
 }
 
@@ -377,7 +388,7 @@ impl<'a> Trial<'a> {
                 let turns = match *case {
                     "vsyscall" | "no-memory" if processor.mode == Mode::Long => 480,
                     "no-memory" => 900,
-                    case if case.starts_with("gone-") => 1500,
+                    case if case.contains("-gone-") => 250,
                     _ => 150,
                 };
                 let long = [("bhb=loop", 120), ("ibrs=on", 80), ("trace=on", 200)]
