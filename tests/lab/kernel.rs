@@ -249,9 +249,12 @@ impl Step {
         self.step.is_on(configuration)
     }
 
-    /// Whether it ends with the instruction that leaves.
+    /// Whether it ends with the instruction that leaves, and no branch goes on behind that.
     pub fn is_way_out(&self) -> bool {
-        self.instructions.last().is_some_and(leaves)
+        let end = self.instructions.last().map(Instruction::next_ip);
+        let goes_on =
+            |code: &Instruction| code.is_jcc_short_or_near() && Some(code.near_branch_target()) == end;
+        self.instructions.last().is_some_and(leaves) && !self.instructions.iter().any(goes_on)
     }
 
     pub fn length(&self) -> u64 {

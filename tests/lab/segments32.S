@@ -86,6 +86,7 @@ CASE jump-to-task
 	mov	%eax, target + 4
 	mov	$NR32_GETPPID, %eax
 	ljmp	*target
+	jmp	done
 CASE call-task
 	mov	%eax, target + 4
 	mov	$NR32_GETPPID, %eax

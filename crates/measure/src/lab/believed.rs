@@ -16,6 +16,7 @@ const BY_INTERRUPT: [&str; 12] = [
     "ss-fault",
     "limit-fault",
     "v86",
+    "double-fault",
     "exception",
 ];
 
