@@ -5,8 +5,19 @@ use environment::{Ring0, Trapped};
 use table::Kind;
 
 /// Entries of the lab whose way into the kernel is an exception or an interrupt, by their files.
-const BY_INTERRUPT: [&str; 11] =
-    ["int80", "int3", "div0", "ud", "into", "bound", "np-fault", "ss-fault", "limit-fault", "v86", "exception"];
+const BY_INTERRUPT: [&str; 11] = [
+    "int80",
+    "int3",
+    "div0",
+    "ud",
+    "into",
+    "bound",
+    "np-fault",
+    "ss-fault",
+    "limit-fault",
+    "v86",
+    "exception",
+];
 
 /// Those whose way is an invalid instruction.
 const BY_INVALID: [&str; 1] = ["ud"];
