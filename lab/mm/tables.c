@@ -71,7 +71,7 @@ static int is_espfix(uint64_t address)
 
 static int is_trampoline(uint64_t address)
 {
-	return is_espfix(address) || (address >= (uint64_t)trampoline_start && address < (uint64_t)trampoline_end) ||
+	return (address >= (uint64_t)trampoline_start && address < (uint64_t)trampoline_end) ||
 	       (address >= (uint64_t)cpu_area_start && address < (uint64_t)cpu_area_end) ||
 	       (address & ~(PAGE - 1)) == VSYSCALL_ADDRESS;
 }
@@ -178,8 +178,7 @@ static void map_espfix(void)
 			must_map(KERNEL_TOP, ESPFIX_AREA + place + at % ESPFIX_STEP, 0,
 				 kernel_to_physical(at) | bits_of(MAP_WRITE));
 	uint64_t *const directory = entry_of(KERNEL_TOP, ESPFIX_AREA, 1, 0);
-	uint64_t *const above =
-	    physical_to_virtual(KERNEL_TOP[slot(ESPFIX_AREA, 3)] & PTE_ADDRESS);
+	uint64_t *const above = physical_to_virtual(KERNEL_TOP[slot(ESPFIX_AREA, 3)] & PTE_ADDRESS);
 	for (unsigned i = 1; i < ENTRIES; i++)
 		set_entry(&directory[i], directory[0]);
 	for (unsigned i = 1; i < ESPFIX_GIBS; i++)
@@ -434,6 +433,13 @@ void tables_configure(void)
 	tables_enter();
 }
 
+static int is_of_exit_stack(uint64_t physical)
+{
+	const uint64_t end = kernel_to_physical((word)exit_stack_top);
+
+	return physical >= end - EXIT_STACK_BYTES && physical < end;
+}
+
 static void count_pages(const uint64_t *table, unsigned level, uint64_t base, uint64_t *pages,
 			uint64_t *foreign)
 {
@@ -448,8 +454,11 @@ static void count_pages(const uint64_t *table, unsigned level, uint64_t base, ui
 				    foreign);
 			continue;
 		}
-		*pages += 1;
-		*foreign += level != 0 || !is_trampoline(address);
+		/* At another place of the exit stack, no page is one more, and every other is foreign. */
+		const int is_again = is_espfix(address);
+		*pages += !is_again;
+		*foreign += level != 0 ||
+			    !(is_again ? is_of_exit_stack(table[i] & PTE_ADDRESS) : is_trampoline(address));
 	}
 }
 
