@@ -249,9 +249,12 @@ impl Step {
         self.step.is_on(configuration)
     }
 
-    /// Whether it ends with the instruction that leaves.
+    /// Whether it ends with the instruction that leaves, and nothing jumps over that.
     pub fn is_way_out(&self) -> bool {
-        self.instructions.last().is_some_and(leaves)
+        let is_passed = |last: &Instruction| {
+            self.instructions.iter().any(|code| code.near_branch_target() == last.next_ip())
+        };
+        self.instructions.last().is_some_and(|last| leaves(last) && !is_passed(last))
     }
 
     pub fn length(&self) -> u64 {
