@@ -47,7 +47,7 @@ FILES = {
     MESSAGE: ["mach/message.c", "mach/trap_message.c"],
     QUEUE: ["mach/queue.c", "mach/wait.c", "time/clock.c", "divide.c"],
     SWITCH: ["user/thread.c", "user/calls_timer.c", "entry/switch.S", "entry/hardware.c", "entry/steps/", "cpu/tables.c", "cpu/tss.h",
-             "cpu/segments.h", "cpu/features.c", "mm/space.c", "mm/pcid.c", "mm/flush.c"],
+             "cpu/segments.h", "cpu/tasks.c", "cpu/events.c", "cpu/features.c", "mm/space.c", "mm/pcid.c", "mm/flush.c"],
 }
 # Functions that are of another part than their file.
 FUNCTIONS = {

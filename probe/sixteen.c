@@ -41,7 +41,8 @@ _Static_assert(offsetof(struct window, behind) == (SIXTEEN_BEHIND), "SNAPSHOT");
 _Static_assert(offsetof(struct window, samples) == (SIXTEEN_SAMPLES), "TAKE");
 _Static_assert(SAMPLES >= BLOCK_SAMPLES && SAMPLES >= WARM_SAMPLES, "all that are taken at once");
 
-extern uint8_t __start_sixteen[], __stop_sixteen[], sixteen_begin_v86[], sixteen_begin_segments[], sixteen_handler[];
+extern uint8_t __start_sixteen[], __stop_sixteen[], sixteen_begin_v86[], sixteen_begin_segments[],
+    sixteen_handler[];
 void sixteen_by_v86(unsigned long ip, unsigned long flags);
 void sixteen_by_segments(unsigned long ip);
 
@@ -62,7 +63,8 @@ static void call(const void *function, struct sample *out, unsigned long count, 
 	if (inner->entry == ENTRY_CODE16_INT)
 		sixteen_by_segments(offset_of(sixteen_begin_segments));
 	else
-		sixteen_by_v86(offset_of(sixteen_begin_v86), inner->entry == ENTRY_V86_INT_REDIRECTED ? FLAGS_VIF : 0);
+		sixteen_by_v86(offset_of(sixteen_begin_v86),
+			       inner->entry == ENTRY_V86_INT_REDIRECTED ? FLAGS_VIF : 0);
 	for (unsigned long i = 0; i < taken; i++)
 		out[i] = window->samples[i];
 }
@@ -120,14 +122,13 @@ static void need_map(unsigned long address, unsigned long bytes)
 		emit_refusal(OUTCOME_ERROR, CAUSE_ERRNO, (uint64_t)-got, 0, 0, 0);
 }
 
-/* The 8086's table, at address 0: offset and segment of where the interrupt goes. */
+/* The 8086's table, at address 0, where C has no object: offset and segment of where the interrupt goes. */
 static void prepare_table(void)
 {
-	uint16_t *volatile table = 0;
+	const uint32_t target = (SIXTEEN_BASE / 16) << 16 | (uint32_t)offset_of(sixteen_handler);
 
 	need_map(0, PAGE);
-	table[2 * VECTOR_V86_REDIRECTED] = (uint16_t)offset_of(sixteen_handler);
-	table[2 * VECTOR_V86_REDIRECTED + 1] = SIXTEEN_BASE / 16;
+	__asm__ volatile("mov %0, (%1)" : : "r"(target), "r"(4 * VECTOR_V86_REDIRECTED) : "memory");
 }
 
 void sixteen_prepare(const struct request *request)

@@ -18,10 +18,10 @@
 
 #define MODE_CALL_GATE path_call_gate_x86_64 /* where a call from ring 1 goes on */
 
-#define MODE_HAS_PCID	  1
+#define MODE_HAS_PCID		1
 #define MODE_HAS_LEGACY_SYSCALL 0
-#define MODE_HAS_LIMITS 0 /* of FS, GS and the others alike (SDM vol. 3, 5.3.1) */
-#define MODE_HAS_FSGSBASE 1 /* wrfsbase and its like are instructions of 64-bit code */
+#define MODE_HAS_LIMITS		0 /* of FS, GS and the others alike (SDM vol. 3, 5.3.1) */
+#define MODE_HAS_FSGSBASE	1 /* wrfsbase and its like are instructions of 64-bit code */
 
 /* Rows that need limits of segments are of protected mode. */
 static inline void limits_find(void)

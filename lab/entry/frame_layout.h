@@ -21,16 +21,16 @@
 #define ENTRY_STACK_PADDING 0 /* above a gate's frame; protected mode needs some */
 
 /* What gates push on the entry stack: interrupt and trap gates; call gates. */
-#define GATE_RIP 0
-#define GATE_CS	 8
+#define GATE_RIP   0
+#define GATE_CS	   8
 #define GATE_FLAGS 16
-#define GATE_RSP 24
-#define GATE_SS	 32
-#define CALL_RIP 0
-#define CALL_CS	 8
-#define CALL_RSP 16
-#define CALL_SS	 24
-#define STUB_CS	 24 /* behind a stub of exception.S, which has pushed two words more */
+#define GATE_RSP   24
+#define GATE_SS	   32
+#define CALL_RIP   0
+#define CALL_CS	   8
+#define CALL_RSP   16
+#define CALL_SS	   24
+#define STUB_CS	   24 /* behind a stub of exception.S, which has pushed two words more */
 
 /* In struct thread. */
 #define THREAD_STACK	 0

@@ -323,12 +323,13 @@ int path_list_steps(struct text name, path_step_sink sink)
 	return 0;
 }
 
+/* They are in the order of their addresses: paths are, and the pieces of a path. */
 word path_fault(word rip)
 {
-	for (unsigned i = 0; i < fault_count; i++)
-		if (faults[i].at == rip)
-			return faults[i].resume;
-	return FAULT_UNKNOWN;
+	const word *const end = (const word *)(faults + fault_count);
+	const word *const found = first_at((const word *)faults, end, sizeof(faults[0]) / sizeof(word), rip);
+
+	return found < end && found[0] == rip ? found[1] : FAULT_UNKNOWN;
 }
 
 int is_in_path(word rip)

@@ -2,77 +2,11 @@
  * Entries that protected mode alone has: what is in registers behind a call through each, which is what was there before but for eax, and but for the
  * arithmetic flags. The program is run as a probe is, so that exceptions serve.
  */
-#include "lab.h"
 #include "case32.inc"
 
 #define ARITHMETIC_FLAGS 0x8d5
 
-/* By the name that a macro makes. */
-	.set	gate_32_1, SELECTOR_GATE_32_1
-	.set	gate_32_8, SELECTOR_GATE_32_8
-	.set	conforming_segment, SELECTOR_CONFORMING
-	.set	there_0, CONFORMING_GATE_16_0
-	.set	there_1, CONFORMING_GATE_16_1
-	.set	there_8, CONFORMING_GATE_16_8
-
-.macro PREPARE_into
-	mov	$0x80000000, %ebp
-	cmp	$1, %ebp
-.endm
-.macro ENTER_into
-	into
-.endm
-
-.macro PREPARE_bound
-	mov	$1, %ebp
-.endm
-.macro ENTER_bound
-	bound	%ebp, bounds
-.endm
-
-.irp register, fs, ss
-.macro PREPARE_absent_\register
-	mov	$SELECTOR_ABSENT, %ebp
-.endm
-.macro ENTER_absent_\register
-	mov	%ebp, %\register
-.endm
-.endr
-
-.macro PREPARE_limit
-	mov	$SELECTOR_LIMIT, %ebp
-	mov	%ebp, %fs
-.endm
-.macro ENTER_limit
-	lodsb	%fs:(%esi)
-.endm
-
-.irp words, 1, 8
-.macro PREPARE_gate_32_\words
-.endm
-.macro ENTER_gate_32_\words
-	.rept	\words
-	push	$0x5a5a5a5a
-	.endr
-	lcall	$gate_32_\words, $0
-.endm
-.endr
-
-.irp words, 0, 1, 8
-.macro PREPARE_gate_16_\words
-	mov	$way_back, %ebp
-.endm
-.macro ENTER_gate_16_\words
-	mov	%esp, stack
-	movl	$8f, way_back
-	.rept	\words
-	pushw	$0x5a5a
-	.endr
-	ljmp	$SELECTOR_CONFORMING, $there_\words
-8:	mov	%esp, narrow_stack
-	mov	stack, %esp
-.endm
-.endr
+#include "gates32.inc"
 
 .macro KEEP where
 	mov	%ebx, \where
@@ -191,18 +125,6 @@ CASE conforming
 	jne	wrong
 	jmp	done
 
-	.section .rodata
-	.balign	8
-bounds:	.long	0, 0
-	.data
-	.balign	8
-way_back:
-	.long	0
-	.word	USER_CODE_32
-	.balign	4
-stack:	.long	0
-narrow_stack:
-	.long	0
 	.bss
 	.balign	4
 before:	.skip	14 * 4

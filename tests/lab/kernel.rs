@@ -389,5 +389,6 @@ pub fn leaves(instruction: &Instruction) -> bool {
             | Code::Iretd
             | Code::Retfq
             | Code::Retfd
+            | Code::Retfw
     )
 }

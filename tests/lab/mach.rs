@@ -26,8 +26,20 @@ pub const WAYS_64: [&str; 11] = [
 ];
 
 /// In the order of mach32.S. In long mode, `syscall` of 32-bit code is AMD's, and `sysenter` Intel's.
-const WAYS_32: [&str; 9] =
-    ["lcall7", "int80", "sysenter", "syscall", "call_gate", "ud", "lock_nop", "int3", "div0"];
+pub const WAYS_32: [&str; 12] = [
+    "lcall7",
+    "int80",
+    "sysenter",
+    "syscall",
+    "call_gate",
+    "ud",
+    "lock_nop",
+    "int3",
+    "div0",
+    "gate_32_1",
+    "task_int",
+    "task_call",
+];
 
 pub const CONFIGURATIONS: [&str; 8] = [
     "pti=off stack=frame exit=natural smap=on",
@@ -72,6 +84,7 @@ fn ways(mode: Mode, bits: u8, emulator: Emulator) -> Vec<usize> {
     let has = |way: &str| match way {
         "sysenter" => !is_amd || mode == Mode::Protected,
         "syscall" => bits == 64 || (is_amd && mode == Mode::Long),
+        "gate_32_1" | "task_int" | "task_call" => mode == Mode::Protected,
         // QEMU's emulation has not the rings' privileges (entries.toml). Elsewhere a trap's arguments would be sought on a ring's stack.
         "ring1" | "ring2" => false,
         _ => true,
@@ -141,7 +154,11 @@ pub fn check_entries(mode: Mode) {
         for configuration in CONFIGURATIONS {
             script.set(&format!("{ALL_OFF} {configuration} personality=mach"));
             for (bits, program) in widths(mode).iter().zip(&programs) {
-                for way in ways(mode, *bits, emulator) {
+                // Before 9.1, QEMU reads what a gate copies as the kernel does, which SMAP forbids.
+                let is_open = |way: &usize| {
+                    *bits == 64 || WAYS_32[*way] != "gate_32_1" || configuration.contains("smap=off")
+                };
+                for way in ways(mode, *bits, emulator).into_iter().filter(is_open) {
                     run(&mut script, program, way, &["a", "b c"]);
                     let is_lost =
                         *bits == 64 && WAYS_64[way] == "sysenter" && configuration.contains("exit=natural");

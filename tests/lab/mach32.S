@@ -3,12 +3,14 @@
  * syscall the landing pad of the vDSO goes on, which pops three words and returns to where the stub would. The order is that of mach.rs.
  */
 #include "entries32.inc"
+#include "lab.h"
 #include "mach.inc"
 
-#define WAYS lcall7, int80, sysenter, syscall, call_gate, ud, lock_nop, int3, div0
+/* The last three are protected mode's: a gate that copies a word, and tasks. */
+#define WAYS lcall7, int80, sysenter, syscall, call_gate, ud, lock_nop, int3, div0, gate_32_1, task_int, task_call
 
 	.text
-.irp name, lcall7, int80, call_gate, ud, lock_nop, int3
+.irp name, lcall7, int80, call_gate, ud, lock_nop, int3, task_int, task_call
 mach_way_\name:
 	ENTER_\name
 	ret
@@ -27,6 +29,11 @@ mach_way_syscall:
 	push	%ebp
 	mov	%ecx, %ebp
 	syscall
+
+mach_way_gate_32_1:
+	push	$0			# the gate's return drops it
+	lcall	$SELECTOR_GATE_32_1, $0
+	ret
 
 mach_way_div0:
 	xor	%ecx, %ecx

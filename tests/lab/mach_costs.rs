@@ -2,6 +2,7 @@
 
 use crate::build::root;
 use crate::guest::{Answer, Emulator, Script};
+use places::lab::Mode;
 use std::collections::BTreeMap;
 use table::Table;
 
@@ -34,8 +35,13 @@ fn tables(head: &str) -> Vec<Vec<Vec<String>>> {
 }
 
 /// Counts each row in each configuration, one after the other.
-fn counted(emulator: Emulator, configurations: &[&str], rows: &[(String, String)]) -> Option<Vec<Counts>> {
-    let mut script = Script::new();
+fn counted(
+    mode: Mode,
+    emulator: Emulator,
+    configurations: &[&str],
+    rows: &[(String, String)],
+) -> Option<Vec<Counts>> {
+    let mut script = Script::in_mode(mode);
     for configuration in configurations {
         script.set(&format!("personality=mach {configuration}"));
         for (entry, operation) in rows {
@@ -51,9 +57,13 @@ fn counted(emulator: Emulator, configurations: &[&str], rows: &[(String, String)
     Some(session.ran.chunks(rows.len()).map(|ran| ran.iter().zip(rows).map(count).collect()).collect())
 }
 
-/// What the document tells of the rows; the mapped time has entries of its own.
-fn told_rows() -> Counts {
-    let [table] = &tables("| | `syscall-x86_64` |")[..] else { panic!("docs/mach.md has one table of rows") };
+/// What the document tells of a mode's rows; the mapped time has entries of its own.
+fn told_rows(mode: Mode) -> Counts {
+    let head = match mode {
+        Mode::Long => "| | `syscall-x86_64` |",
+        Mode::Protected => "| in protected mode | `lcall7-i386` |",
+    };
+    let [table] = &tables(head)[..] else { panic!("docs/mach.md has one table of rows in each mode") };
     let mut told = Counts::new();
     for line in &table[2..] {
         let operation = &line[0];
@@ -79,10 +89,14 @@ fn by_the_plainest(counts: &Counts, (entry, operation): &(String, String)) -> Op
 
 #[test]
 fn the_document_tells_what_the_rows_count() {
-    let told = told_rows();
+    check_rows(Mode::Long);
+}
+
+pub fn check_rows(mode: Mode) {
+    let told = told_rows(mode);
     assert!(told.len() >= 30, "{told:?}");
     let rows: Vec<(String, String)> = told.keys().cloned().collect();
-    let Some(counted) = counted(Emulator::TcgIntel, &[""], &rows) else { return };
+    let Some(counted) = counted(mode, Emulator::TcgIntel, &[""], &rows) else { return };
     let mut wrong = Vec::new();
     for (row, told_count) in &told {
         let count = counted[0][row];
@@ -149,7 +163,7 @@ fn the_document_tells_the_parts_of_a_message() {
     let rows: Vec<(String, String)> = entries.into_iter().flat_map(row).collect();
     let (mut before, mut wrong) = (5, Vec::new());
     for (emulator, configurations) in COLUMNS {
-        let Some(counted) = counted(emulator, configurations, &rows) else { return };
+        let Some(counted) = counted(Mode::Long, emulator, configurations, &rows) else { return };
         for (table, entry) in tables.iter().zip(entries) {
             let columns: Vec<[f64; 7]> = counted.iter().map(|counts| parts(counts, entry)).collect();
             for (place, line) in table[2..].iter().enumerate() {

@@ -81,8 +81,20 @@ CASE trap-on-stack
 	popf
 	syscall
 
+/* A task gate, entered by the wrong instruction. */
+CASE jump-to-task
+	mov	%eax, target + 4
+	mov	$NR32_GETPPID, %eax
+	ljmp	*target
+CASE call-task
+	mov	%eax, target + 4
+	mov	$NR32_GETPPID, %eax
+	lcall	*target
+	jmp	done
+
 	.data
 	.balign	4
+target:	.long	0, 0
 below:	.long	0
 base:	.long	0x5a5a5a5a
 segment:

@@ -16,6 +16,8 @@
 #define ODD		0x178		/* a segment or an LDT that a case has */
 #define VECTOR		0x50
 
+#define NR_SWITCH	509
+
 #define KERNEL_CODE	0x10
 #define KERNEL_DATA	0x18
 #define TASK_OF_PROGRAMS 0x40
@@ -188,6 +190,28 @@ NEW ds-not-present,	11, DS, ODD, 0x00cf1300
 NEW ds-null,		10, DS, 0
 NEW debug,		1, DEBUG, 1
 
+/* A service that enters another address space, and comes back; and CR3 before and behind it, which a call gate of ring 0 tells. */
+.irp name, task_int, task_call, task_jmp, task_16, task_nested, double_fault
+CASE tables-\name
+	mov	$read_tables, %edx
+	movzwl	%dx, %esi
+	or	$KERNEL_CODE<<16, %esi
+	mov	%edx, %edi
+	and	$0xffff0000, %edi
+	or	$0xec00, %edi
+	DESCRIPTOR ODD, %esi, %edi
+	lcall	$ODD + 3, $0
+	mov	%eax, %edi
+	mov	$NR_SWITCH, %eax
+	ENTER_\name
+	test	%eax, %eax
+	jnz	wrong
+	lcall	$ODD + 3, $0
+	cmp	%eax, %edi
+	jne	wrong
+	jmp	done
+.endr
+
 went:	cmpl	$1, entered
 	jne	wrong
 	jmp	done
@@ -219,6 +243,10 @@ prepare:
 	ret
 
 /* In ring 0. */
+read_tables:
+	mov	%cr3, %eax
+	lret
+
 new_code:
 	movl	$1, %ss:entered		# DS may be null
 	pushf

@@ -41,7 +41,8 @@ const SIGNALS: &[(u64, u64)] = &[
     (0, 8),   // #DE: SIGFPE
     (1, 5),   // #DB: SIGTRAP
     (3, 5),   // #BP
-    (5, 11),  // #BR: SIGSEGV
+    (4, 11),  // #OF: SIGSEGV
+    (5, 11),  // #BR
     (6, 4),   // #UD: SIGILL
     (10, 11), // #TS
     (11, 7),  // #NP: SIGBUS

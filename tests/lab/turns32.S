@@ -122,6 +122,16 @@ GONE \name, ds
 GONE \name, es
 .endr
 
+/* Those of entries that this kernel alone has, but for what SMAP keeps QEMU from, and for bounds, which DS has. */
+#include "gates32.inc"
+.irp name, into, absent_fs, absent_ss, gate_16_0
+CASE \name
+	BEGIN
+1:	ONE_CALL \name, NR32_GETPPID, 1, noted
+	ONE_CALL \name, NONE, -ENOSYS, noted_none
+	AGAIN
+.endr
+
 /*
  * The kernel's access to the program's memory: four bytes, eight, sixteen, and a copy. Through a call gate, which leaves interrupts on.
  */
@@ -161,7 +171,6 @@ CASE no-memory
 	AGAIN
 
 /* An interrupt that is no call, and is served. */
-#define VECTOR_SOFTWARE	0x40
 CASE interrupt
 	BEGIN
 1:	AIM

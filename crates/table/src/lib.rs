@@ -665,7 +665,9 @@ mod tests {
         let mut known = BTreeMap::<&str, &Entry>::new();
         for entry in &Table::get().entries {
             let instruction = entry.enter.as_deref().filter(|_| entry.kind != Kind::Function);
-            for shared in [entry.lab.as_deref(), instruction].into_iter().flatten() {
+            // A task gate is one in the IDT and in the GDT alike.
+            let file = entry.lab.as_deref().filter(|file| *file != "task-gate");
+            for shared in [file, instruction].into_iter().flatten() {
                 let other = known.entry(shared).or_insert(entry);
                 assert_eq!(other.uses_idt(), entry.uses_idt(), "{} and {}", other.name, entry.name);
             }

@@ -164,5 +164,6 @@ void machine_check_event(void)
 {
 	const struct tss *const task = interrupted(2);
 
-	exception(&(struct frame){.vector = VECTOR_MACHINE, .ip = task->eip, .cs = task->cs, .flags = task->eflags});
+	exception(&(struct frame){
+	    .vector = VECTOR_MACHINE, .ip = task->eip, .cs = task->cs, .flags = task->eflags});
 }

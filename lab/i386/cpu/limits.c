@@ -46,7 +46,8 @@ void limits_configure(void)
 
 	for (unsigned i = 0; i < sizeof(selectors) / sizeof(selectors[0]); i++) {
 		uint64_t *const descriptor = &gdt[selectors[i] / 8];
-		*descriptor = is_limited ? with_limit(*descriptor, USER_END) : *descriptor | LIMIT | GRANULARITY;
+		*descriptor =
+		    is_limited ? with_limit(*descriptor, USER_END) : *descriptor | LIMIT | GRANULARITY;
 	}
 }
 

@@ -30,7 +30,8 @@ static inline void segments_save(struct segments *segments)
 	__asm__ volatile("mov %%fs, %0; mov %%gs, %1" : "=m"(segments->fs), "=m"(segments->gs));
 	for (unsigned i = 0; i < TLS_ENTRIES; i++)
 		segments->tls[i] = tables_tls(i);
-	v86_point(V86_OFF);
+	if (segments->v86.how != V86_OFF)
+		v86_point(V86_OFF);
 	tasks_save(&segments->tasks);
 }
 
@@ -40,7 +41,8 @@ static inline void segments_load(const struct segments *segments)
 	for (unsigned i = 0; i < TLS_ENTRIES; i++)
 		tables_set_tls(i, segments->tls[i]);
 	__asm__ volatile("mov %0, %%fs; mov %1, %%gs" : : "m"(segments->fs), "m"(segments->gs) : "memory");
-	v86_point(segments->v86.how);
+	if (segments->v86.how != V86_OFF)
+		v86_point(segments->v86.how);
 	tasks_load(&segments->tasks);
 }
 

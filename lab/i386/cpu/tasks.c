@@ -146,11 +146,8 @@ static void load_task_register(unsigned selector)
 	__asm__ volatile("ltr %w0" : : "r"(selector) : "memory");
 }
 
-void tasks_save(struct tasks_kept *kept)
+void tasks_leave(struct tasks_kept *kept)
 {
-	__asm__ volatile("str %0" : "=r"(kept->running));
-	if (kept->running == SELECTOR_TSS)
-		return;
 	kept->are_busy = get_busy();
 	kept->program = tss;
 	kept->task_16 = tss_16;
@@ -165,10 +162,8 @@ void tasks_save(struct tasks_kept *kept)
 }
 
 /* NT, of a task that was called, is in the flags of thread_switch. */
-void tasks_load(const struct tasks_kept *kept)
+void tasks_resume(const struct tasks_kept *kept)
 {
-	if (kept->running == SELECTOR_TSS)
-		return;
 	tss_16 = kept->task_16;
 	__builtin_memcpy(task_tss, kept->tasks, sizeof(task_tss));
 	load_task_register(kept->running);

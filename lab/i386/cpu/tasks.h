@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "cpu/registers.h"
 #include "cpu/tss.h"
 
 #define TASKS 3 /* of the kernel's, but for the one of 16 bits */
@@ -25,6 +26,19 @@ void tasks_point(void);
 void tasks_set_stack(word top);
 void tasks_set_tables(word cr3);
 
-/* Leaves the tasks that serve a thread, and goes on in them. Interrupts are off. */
-void tasks_save(struct tasks_kept *kept);
-void tasks_load(const struct tasks_kept *kept);
+/* Leaves the tasks that serve a thread, and goes on in them. Interrupts are off. Few threads are left in a task. */
+void tasks_leave(struct tasks_kept *kept);
+void tasks_resume(const struct tasks_kept *kept);
+
+static inline void tasks_save(struct tasks_kept *kept)
+{
+	__asm__ volatile("str %0" : "=r"(kept->running));
+	if (kept->running != SELECTOR_TSS)
+		tasks_leave(kept);
+}
+
+static inline void tasks_load(const struct tasks_kept *kept)
+{
+	if (kept->running != SELECTOR_TSS)
+		tasks_resume(kept);
+}

@@ -37,6 +37,10 @@
 #define JUMP_TO_FLAT 7 /* bytes of the first step behind a call gate of 16 bits */
 #define STUB_CS 12 /* behind a stub of exception.S, which has pushed two words more */
 
+/* In a TSS's descriptor: whether it is busy. */
+#define TSS_BUSY_BYTE 5
+#define TSS_BUSY_BIT  2
+
 /* struct tss */
 #define TSS_CR3	  0x1c
 #define TSS_IP	  0x20

@@ -15,13 +15,15 @@ _Static_assert(offsetof(struct frame, bx) == FRAME_BX && offsetof(struct frame, 
 		   offsetof(struct frame, di) == FRAME_DI && offsetof(struct frame, bp) == FRAME_BP &&
 		   offsetof(struct frame, ax) == FRAME_AX,
 	       "SAVE_ALL");
-_Static_assert(offsetof(struct frame, es) == FRAME_ES && offsetof(struct frame, ds) == FRAME_DS, "SEGMENTS_IN");
+_Static_assert(offsetof(struct frame, es) == FRAME_ES && offsetof(struct frame, ds) == FRAME_DS,
+	       "SEGMENTS_IN");
 _Static_assert(offsetof(struct frame, vector) == FRAME_VECTOR, "the stubs");
 _Static_assert(offsetof(struct frame, ip) == FRAME_IP && offsetof(struct frame, cs) == FRAME_CS, "exception");
 _Static_assert(sizeof(struct frame) == FRAME_WORDS * sizeof(word), "a whole frame");
 _Static_assert(PATH_ROOM < PATH_SLOT && 4096 % PATH_SLOT == 0, "a path is in one page");
 
 static int exceptions_serve;
+static int is_v86; /* the program is in virtual-8086 mode */
 
 static void point_fast_calls(void)
 {
@@ -40,13 +42,12 @@ static void point_syscall(void)
 {
 	if (!cpu_has(FEATURE_LEGACYSYSCALL))
 		return;
-	const uint64_t before = rdmsr(MSR_EFER);
-	if (configured[SWITCH_EVENTS_BY] == EVENTS_BY_TASK) {
-		wrmsr(MSR_STAR, STAR_VALUE | path_syscall_i386);
-		wrmsr(MSR_EFER, before | EFER_SCE);
-	} else if (before & EFER_SCE) {
-		wrmsr(MSR_EFER, before & ~(uint64_t)EFER_SCE);
-	}
+	const int is_open = configured[SWITCH_EVENTS_BY] == EVENTS_BY_TASK && !is_v86;
+	const uint64_t before = rdmsr(MSR_EFER), wanted = is_open ? before | EFER_SCE : before & ~(uint64_t)EFER_SCE;
+
+	wrmsr(MSR_STAR, STAR_VALUE | path_syscall_i386);
+	if (wanted != before)
+		wrmsr(MSR_EFER, wanted);
 }
 
 static void point_exception(unsigned vector, word path)
@@ -56,8 +57,6 @@ static void point_exception(unsigned vector, word path)
 	else
 		gate_to_stub(vector);
 }
-
-static int is_v86;
 
 /* In virtual-8086 mode it is what int raises; of other programs, a limit. */
 static void point_protection(void)
@@ -72,6 +71,7 @@ void hardware_point_v86(int on)
 {
 	is_v86 = on;
 	point_protection();
+	point_syscall();
 }
 
 /* What depends on the program. */

@@ -22,6 +22,12 @@
 	push	%ss:landing_pad
 .endm
 
+/* Three words in front of what a trap of Mach's looks for, as behind sysenter. */
+.macro PROGRAM_SP
+	mov	program_rsp, %ecx
+	add	$LANDING_PAD_POPS, %ecx
+.endm
+
 /* For the steps of all paths, this is as sysenter: no flag but IF is cleared. */
 PATH syscall_i386, BY_SYSENTER, I386
 HOOK IN_EARLY
@@ -36,7 +42,7 @@ STEP "take the second argument"
 	mov	%ebp, %ecx
 SEGMENTS_IN
 HOOK IN_KERNEL
-SERVE
+SERVE PROGRAM_SP
 SEGMENTS_OUT
 TO_PROGRAM_TABLES %esp, lost, SWITCH_EXIT, IS(EXIT_NATURAL)
 HOOK OUT_LATE, SWITCH_EXIT, IS(EXIT_NATURAL)

@@ -9,10 +9,15 @@
 
 PATH task_gate, BY_TASK, I386
 TASK_SERVES
+STEP "was it called"
+	TASK_WAS_CALLED	JE, 76f
 STEP "iret to the task that called"
 	iret
 TASK_AGAIN
 TASK_RARE
+STEP "it was jumped to: so is the program's task"
+76:	ljmp	$SELECTOR_TSS, $0
+TASK_AGAIN
 END_PATH
 
 	.section .note.GNU-stack, "", @progbits

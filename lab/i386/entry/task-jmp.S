@@ -10,10 +10,15 @@
 
 PATH task_jmp, BY_TASK, I386
 TASK_SERVES
+STEP "was it jumped to"
+	TASK_WAS_CALLED	JNE, 76f
 STEP "ljmp to the program's task"
 	ljmp	$SELECTOR_TSS, $0	# no offset is used: its TSS has one
 TASK_AGAIN
 TASK_RARE
+STEP "it was called: so it returns"
+76:	iret
+TASK_AGAIN
 END_PATH
 
 	.section .note.GNU-stack, "", @progbits

@@ -5,15 +5,23 @@
  * The hardware has: as for task-gate.S, twice. Three TSSs are busy then, and none of them can be called. The inner task's iret finds NT set in
  * the outer one's flags, which this one's iret needs.
  */
-#include "entry/steps.inc"
+#include "entry/task.inc"
 
 PATH task_nested, BY_KERNEL
+STEP "the outer task: was it called"
+1:	TASK_WAS_CALLED	JE, 2f
 STEP "the outer task: call the inner one"
-1:	lcall	$SELECTOR_GATE_TASK, $0
+	lcall	$SELECTOR_GATE_TASK, $0
 STEP "IBT: may be entered", SWITCH_IBT, IS(IBT_ON)
 	endbr32
 STEP "the outer task: iret to the task that called"
 	iret
+STEP "IBT: may be entered", SWITCH_IBT, IS(IBT_ON)
+	endbr32
+STEP "the outer task: to its beginning"
+	JUMP	1b
+STEP "the outer task: it was jumped to, so is the program's, and nothing is served"
+2:	ljmp	$SELECTOR_TSS, $0
 STEP "IBT: may be entered", SWITCH_IBT, IS(IBT_ON)
 	endbr32
 STEP "the outer task: to its beginning"

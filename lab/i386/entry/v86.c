@@ -36,7 +36,7 @@ void v86_load(word fs, word gs);
 static int is_redirecting; /* the processor does, with CR4.VME */
 static unsigned reflected; /* interrupts, by the monitor */
 
-/* What is the processor's as long as a program is in the mode: sysenter is not refused there, and forgets that it was (SDM vol. 2, SYSENTER). */
+/* What is the processor's as long as a program is in the mode. Neither sysenter nor syscall is refused there, and both forget that it was: SDM vol. 2, SYSENTER; APM vol. 3, SYSCALL. */
 void v86_point(int how)
 {
 	static int pointed;
@@ -55,8 +55,8 @@ void v86_point(int how)
 static _Noreturn void refuse(const struct frame *frame, const char *why)
 {
 	log_line("virtual-8086 mode: %s", why);
-	program_ends((struct end){
-	    LAB_END_FAULT, {SIGSEGV, SI_KERNEL, (uint64_t)VECTOR_PROTECTION << 32, frame->ip}});
+	program_ends(
+	    (struct end){LAB_END_FAULT, {SIGSEGV, SI_KERNEL, (uint64_t)VECTOR_PROTECTION << 32, frame->ip}});
 }
 
 /* As a program has put them on its stack. */
@@ -70,7 +70,7 @@ static void enter(struct frame *frame)
 	struct v86 *const v86 = &current->segments.v86;
 	struct image image;
 
-	if (frame->ss != SELECTOR_USER_DATA || user_read(&image, frame->sp, sizeof(image)))
+	if ((frame->ss & OFFSET_MASK) != SELECTOR_USER_DATA || user_read(&image, frame->sp, sizeof(image)))
 		refuse(frame, "what to enter it with is not on a stack of 32-bit code");
 	if (image.flags & RFLAGS_VIF && !is_redirecting)
 		refuse(frame, "VIF is asked for, and this processor does not redirect interrupts (CR4.VME)");
@@ -109,7 +109,7 @@ static void leave(struct frame *frame)
 /* An instruction of the program, and whether something it needs was not there. */
 struct instruction {
 	struct frame *frame;
-	unsigned next; /* the offset of its next byte */
+	unsigned next;	/* the offset of its next byte */
 	unsigned bytes; /* of its operand */
 	int failed;
 };
@@ -120,7 +120,8 @@ static word linear(word segment, unsigned offset)
 }
 
 /* None lies over the end of its segment (SDM vol. 3, 20.1.1). */
-static void move(struct instruction *by, word segment, unsigned offset, void *value, unsigned bytes, int writes)
+static void move(struct instruction *by, word segment, unsigned offset, void *value, unsigned bytes,
+		 int writes)
 {
 	const word at = linear(segment, offset);
 
@@ -161,7 +162,7 @@ static uint32_t pop(struct instruction *by)
 static int has_interrupts(const struct frame *frame)
 {
 	return current->segments.v86.how == V86_REDIRECTED ? (frame->flags & RFLAGS_VIF) != 0
-							    : current->segments.v86.has_interrupts;
+							   : current->segments.v86.has_interrupts;
 }
 
 static void set_interrupts(struct frame *frame, int on)
@@ -268,8 +269,8 @@ static int emulate(struct frame *frame)
 		return 1;
 	}
 	current->segments.v86.has_interrupts = had_interrupts;
-	log_line("virtual-8086 mode: the monitor does not do the instruction %x at %lx:%lx", opcode, frame->cs,
-		 frame->ip);
+	log_line("virtual-8086 mode: the monitor does not do the instruction %x at %lx:%lx", opcode,
+		 frame->cs, frame->ip);
 	return 0;
 }
 

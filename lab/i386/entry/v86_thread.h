@@ -22,7 +22,7 @@
 
 /* Of a thread in the mode: what it comes back to. */
 struct v86 {
-	int how; /* V86_* */
+	int how;	    /* V86_* */
 	int has_interrupts; /* IF as it sees it, without CR4.VME */
 	struct frame caller;
 	uint16_t fs, gs; /* caller's */

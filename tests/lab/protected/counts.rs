@@ -20,7 +20,7 @@ fn pairs_of_steps_add_what_their_listings_say() {
 }
 
 /// Entries: the case of turns32.S, the row, and the path.
-const ENTRIES: [(&str, &str, &str); 8] = [
+const ENTRIES: [(&str, &str, &str); 11] = [
     ("int80", "int80-i386", "int80"),
     ("sysenter", "sysenter-i386", "sysenter_i386"),
     ("call_gate", "call-gate-i386", "call_gate_i386"),
@@ -29,6 +29,9 @@ const ENTRIES: [(&str, &str, &str); 8] = [
     ("lock_nop", "lock-nop-i386", "ud_i386"),
     ("int3", "int3-i386", "int3_i386"),
     ("div0", "div0-i386", "div0_i386"),
+    ("into", "into", "into_i386"),
+    ("absent_fs", "np-fault", "np_fault_i386"),
+    ("gate_16_0", "call-gate-16-0", "call_gate_16_0_i386"),
 ];
 
 /// Boots in a QEMU that writes down what it executes of the paths: the addresses of instructions, in their order.

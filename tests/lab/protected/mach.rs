@@ -1,10 +1,11 @@
 //! Programs of GNU Mach, and the table's rows of it, in protected mode: through the real call gate of 32 bits, by whichever entry else, and
 //! through the page of the device `entry`. What they are answered is what programs of 32 bits are in long mode.
 
-use crate::guest::{Emulator, Script};
-use crate::mach::{self, CONFIGURATIONS, program, run};
-use crate::{mach_entry, mach_rows, mach_stub};
+use crate::guest::{Answer, Emulator, Ran, Script};
+use crate::mach::{self, CONFIGURATIONS, program, run, run_by};
+use crate::{mach_costs, mach_entry, mach_rows, mach_stub};
 use places::lab::{End, Mode::Protected};
+use table::{Table, Whose};
 
 #[test]
 fn every_trap_answers_through_every_entry_with_every_protection() {
@@ -48,6 +49,11 @@ fn a_trap_costs_the_steps_of_its_path_and_its_service() {
 }
 
 #[test]
+fn the_document_tells_what_the_rows_count() {
+    mach_costs::check_rows(Protected);
+}
+
+#[test]
 fn traps_without_the_personality_are_refused() {
     mach_rows::check_refusals(Protected);
 }
@@ -65,6 +71,34 @@ fn the_page_is_only_to_be_executed_and_serves_who_has_no_entry() {
     mach_entry::check_protection(Protected);
     mach_entry::check_bare(Protected);
     mach_stub::check_linked(Protected);
+}
+
+/// It is AMD's, and there with `events-by=task` alone. The stub, and the page, enter by it as in long mode.
+#[test]
+fn amds_syscall_makes_traps() {
+    let (table, mut script) = (Table::get(), Script::protected());
+    let entry = table.entry("syscall-i386").unwrap();
+    let (hello, way) =
+        (program(32, "mach_hello.c"), mach::WAYS_32.iter().position(|way| *way == "syscall").unwrap());
+    for configuration in ["pti=off stack=frame exit=natural", "pti=on stack=minimum exit=iret copy-frame=on"]
+    {
+        script.set(&format!("{configuration} events-by=task entry-page=syscall personality=mach"));
+        for operation in entry.operations_of(Whose::MachI386) {
+            script.row(entry, table.operation(operation).unwrap());
+        }
+        run(&mut script, &hello, way, &["a", "b c"]);
+        run_by(&mut script, &hello, "entry", &["a", "b c"]);
+    }
+    let Some(session) = script.boot(Emulator::TcgAmd) else { return };
+    let (rows, said): (Vec<&Ran>, Vec<&Ran>) =
+        session.ran.iter().partition(|ran| ran.label.starts_with("syscall-i386"));
+    assert_eq!((rows.len(), said.len()), (8, 4));
+    for ran in rows {
+        assert_eq!(ran.answer(), Answer::Ok, "{}", ran.label);
+    }
+    for ran in said {
+        assert_eq!(ran.text(), mach::hello(32, "[a][b c]", 0), "{}", ran.label);
+    }
 }
 
 /// A range that ends beyond 4 GiB is none of the program's, and not one that ends at low addresses.

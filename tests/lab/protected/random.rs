@@ -3,13 +3,14 @@
 use crate::build::freestanding;
 use crate::guest::{Answer, Emulator, Script};
 use places::lab::End;
+use record::abi;
 use table::Table;
 
 /// Instructions that a program gets: it makes at most 64 uses.
 const SHORT: u64 = 1_500_000;
 
 /// Seeds of each configuration.
-const SEEDS: u64 = 450;
+const SEEDS: u64 = 520;
 
 /// What an emulator is to have tried in one run of this test.
 const USES: usize = 10_000;
@@ -57,11 +58,38 @@ fn ten_thousand_uses_of_descriptors_with_an_intel_model() {
 
 #[test]
 fn ten_thousand_uses_of_descriptors_with_an_amd_model() {
-    try_in(Emulator::TcgAmd, &["events-by=gate", "events-by=task pti=off"]);
+    try_in(Emulator::TcgAmd, &["events-by=task pti=off", "pti=on exit=natural", "paging=classic exit=iret"]);
 }
 
 #[test]
 fn ten_thousand_uses_of_descriptors_in_bochs() {
     try_in(Emulator::Bochs, &["segments=limited exit=iret"]);
-    try_in(Emulator::BochsAmd, &["segments=limited exit=iret events-by=task"]);
+    try_in(Emulator::BochsAmd, &["events-by=task", "segments=limited exit=iret"]);
+}
+
+/// A task that usually returns by iret is entered by a jump, and one that usually returns by a jump, by a call: each goes back as it was entered.
+#[test]
+fn a_task_is_gone_back_from_as_it_was_entered() {
+    let program = freestanding(32, &["segments32.S"]);
+    let (entry, operation) =
+        (Table::get().entry("int80-i386").unwrap(), Table::get().operation("getppid").unwrap());
+    for emulator in Emulator::ALL {
+        let mut script = Script::protected();
+        for switches in ["pti=off", "pti=on", "stack=minimum exit=iret"] {
+            script.set(switches);
+            for (case, selector) in [
+                ("jump-to-task", abi::SELECTOR_GATE_TASK),
+                ("jump-to-task", abi::SELECTOR_GATE_TASK_NESTED),
+                ("call-task", abi::SELECTOR_GATE_TASK_JMP),
+            ] {
+                script.exec(&program, &[case, &format!("{selector:x}")]);
+                script.row(entry, operation);
+            }
+        }
+        let Some(session) = script.boot(emulator) else { continue };
+        for runs in session.ran.chunks(2) {
+            assert_eq!(runs[0].end, End::Exited(0), "{} in {}", runs[0].label, emulator.name());
+            assert_eq!(runs[1].answer(), Answer::Ok, "{}", runs[1].label);
+        }
+    }
 }

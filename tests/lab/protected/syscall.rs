@@ -4,7 +4,7 @@ use crate::build::freestanding;
 use crate::guest::{Answer, Emulator, Script};
 use crate::kernel::Kernel;
 use places::lab::{End, Mode};
-use table::Table;
+use table::{Kernel as Kernels, Table};
 
 const TF: u64 = 0x100;
 const DF: u64 = 0x400;
@@ -15,7 +15,7 @@ const TASK: u64 = 10; // #TS
 const PAGE: u64 = 14;
 
 const CONFIGURATIONS: [&str; 5] = [
-    "pti=off",
+    "events-by=task pti=off",
     "pti=on stack=minimum",
     "pti=trampoline copy-frame=on exit=iret stack=frame",
     "paging=classic pti=on exit=natural",
@@ -67,6 +67,24 @@ fn a_trap_in_ring_0_does_not_write_where_the_program_points() {
             // At the landing pad, in ring 3.
             assert_eq!((fault[2] >> 32, fault[3]), (PAGE, kernel.symbol("gdt") + 0x30), "{}", runs[0].label);
             assert_eq!(runs[1].answer(), Answer::Ok, "{}", runs[1].label);
+        }
+    }
+}
+
+#[test]
+fn every_operation_answers() {
+    let table = Table::get();
+    let rows = || table.rows(Kernels::LabI386).filter(|(entry, _)| entry.name == "syscall-i386");
+    for emulator in [Emulator::TcgAmd, Emulator::BochsAmd] {
+        let mut script = Script::protected();
+        for switches in CONFIGURATIONS {
+            script.set(switches);
+            rows().for_each(|(entry, operation)| _ = script.row(entry, operation));
+        }
+        let Some(session) = script.boot(emulator) else { continue };
+        assert!(session.ran.len() > 5 * 10);
+        for ran in &session.ran {
+            assert_eq!(ran.answer(), Answer::Ok, "{} in {}", ran.label, emulator.name());
         }
     }
 }

@@ -11,13 +11,29 @@ use table::Table;
 /// As tests/lab/entries32.inc names them.
 const TASKS: [&str; 6] = ["task_int", "task_call", "task_jmp", "task_16", "task_nested", "double_fault"];
 
-const CONFIGURATIONS: [&str; 5] = [
-    "pti=off smap=on stack=frame exit=natural",
+const CONFIGURATIONS: [&str; 6] = [
+    "pti=off smap=on stack=frame exit=natural events-by=gate",
     "pti=off smap=off stack=minimum exit=iret copy-frame=on",
-    "pti=on smap=on stack=minimum exit=natural paging=classic",
-    "pti=on smap=off stack=frame exit=iret paging=wide",
-    "pti=trampoline smap=on stack=frame exit=natural copy-frame=on",
+    "pti=on smap=on stack=minimum exit=natural paging=classic copy-frame=off",
+    "pti=on smap=off stack=frame exit=iret paging=wide work=on trace=on audit=on filter=10 canary=on",
+    "pti=trampoline smap=on stack=frame exit=natural copy-frame=on work=off trace=off audit=off filter=0",
+    EVENTS_BY_TASK,
 ];
+
+/// Then an NMI would be stored in the TSS of the task that it interrupts, and that of 16 bits is closed.
+const EVENTS_BY_TASK: &str =
+    "pti=on smap=on stack=frame exit=natural copy-frame=off canary=off events-by=task";
+
+fn configurations(emulator: Emulator) -> &'static [&'static str] {
+    let has_events = emulator == Emulator::TcgAmd;
+    &CONFIGURATIONS[..CONFIGURATIONS.len() - usize::from(!has_events)]
+}
+
+/// Those that are open.
+fn tasks(switches: &str) -> impl Iterator<Item = &'static str> {
+    let is_open = move |task: &&str| switches != EVENTS_BY_TASK || *task != "task_16";
+    TASKS.into_iter().filter(is_open)
+}
 
 const SMALL: [Emulator; 3] = [Emulator::TcgIntel, Emulator::TcgAmd, Emulator::Bochs];
 
@@ -30,7 +46,7 @@ fn try_all(emulator: Emulator, cases: impl Fn(&str) -> Vec<(usize, Case)>) {
     let (programs, mut script, mut expected) = (programs(), Script::protected(), Vec::new());
     let rows = ["task-nested", "task-jmp"].map(|name| Table::get().entry(name).unwrap());
     let getppid = Table::get().operation("getppid").unwrap();
-    for switches in CONFIGURATIONS {
+    for switches in configurations(emulator) {
         script.set(switches);
         for (program, (words, ends)) in cases(switches) {
             script.run(&programs[program], &words.split_whitespace().collect::<Vec<_>>());
@@ -53,8 +69,8 @@ fn try_all(emulator: Emulator, cases: impl Fn(&str) -> Vec<(usize, Case)>) {
 
 #[test]
 fn programs_that_end_and_lose_segments_in_tasks() {
-    let cases = |_: &str| {
-        let of_task = |task: &&str| {
+    let cases = |switches: &str| {
+        let of_task = |task| {
             let mut cases = vec![
                 (0, case(format!("exit-{task} 0"), Exit(0))),
                 (0, case(format!("exit-{task} 7"), Exit(7))),
@@ -68,15 +84,15 @@ fn programs_that_end_and_lose_segments_in_tasks() {
             cases.extend(gone.map(|words| (0, case(words, Exit(0)))));
             cases
         };
-        TASKS.iter().flat_map(of_task).collect()
+        tasks(switches).flat_map(of_task).collect()
     };
-    SMALL.map(|emulator| try_all(emulator, cases));
+    SMALL.into_iter().for_each(|emulator| try_all(emulator, cases));
 }
 
 #[test]
 fn flags_and_stack_pointers_of_programs_that_call_tasks() {
     let cases = |switches: &str| {
-        let of_task = |task: &&str| {
+        let of_task = |task| {
             let stacks = [0u64, 1, 0x0010_0003, 0xffff_ffff];
             let stacks = stacks.map(|stack| case(format!("stack-{task} {stack:x}"), Exit(0)));
             let late = case(format!("late-trap-{task} 0"), Vector(1));
@@ -87,20 +103,20 @@ fn flags_and_stack_pointers_of_programs_that_call_tasks() {
                 .map(|case| (1, case))
                 .collect::<Vec<_>>()
         };
-        TASKS.iter().flat_map(of_task).collect()
+        tasks(switches).flat_map(of_task).collect()
     };
-    SMALL.map(|emulator| try_all(emulator, cases));
+    SMALL.into_iter().for_each(|emulator| try_all(emulator, cases));
 }
 
 /// Programs that run together, each in an address space of its own, and let each other go on from tasks of the kernel.
 #[test]
 fn threads_change_in_tasks() {
     let program = freestanding_with(32, &["together32.S"], &["-DPROTECTED"]);
-    let ways: Vec<&str> = TASKS.into_iter().chain(["int80", "call_gate"]).collect();
     for emulator in SMALL {
         let mut script = Script::protected();
-        for switches in CONFIGURATIONS {
+        for switches in configurations(emulator) {
             script.set(switches);
+            let ways: Vec<&str> = tasks(switches).chain(["int80", "call_gate"]).collect();
             for (place, first) in ways.iter().enumerate() {
                 for second in &ways[place..] {
                     script.beside(&program, &[first, "1"]);
@@ -305,5 +321,30 @@ fn switches_that_must_fault() {
             let qemu = Qemu { kernel: file.to_vec().into(), ..Qemu::new(Accelerator::Tcg, model) };
             script.boot_in(&|archive, programs, limits| qemu.boot(archive, programs, limits), Qemu::TCG_HERTZ)
         });
+    }
+}
+
+/// CR3 of ring 3 behind a service that has entered another address space and come back: the program's, whoever serves.
+#[test]
+fn a_program_goes_on_with_its_own_page_tables() {
+    let (kernel, file) = with_poke();
+    let program = program(&kernel);
+    for (model, switches) in [
+        (None, "pti=on events-by=gate"),
+        (Some("EPYC"), "pti=on events-by=gate"),
+        (Some("EPYC"), "pti=on events-by=task"),
+        (Some("EPYC"), "pti=off events-by=task"),
+    ] {
+        let mut script = Script::protected();
+        script.set(&format!("smap=off smep=off umip=off {switches}"));
+        let is_open = |task: &&str| !switches.contains("events-by=task") || *task != "task_16";
+        for task in TASKS.into_iter().filter(is_open) {
+            script.exec(&program, &[format!("tables-{task}").as_str(), "0"]);
+        }
+        let qemu = Qemu { kernel: file.clone().into(), ..Qemu::new(Accelerator::Tcg, model) };
+        let boot = script
+            .boot_in(&|archive, programs, limits| qemu.boot(archive, programs, limits), Qemu::TCG_HERTZ);
+        let Some(session) = boot else { return };
+        all_end_well(&session);
     }
 }

@@ -64,11 +64,11 @@ fn virtual_8086(emulator: Emulator, switches: &str) -> Vec<Case> {
     cases.extend(privileged.map(|name| case(name, Vector(13))));
     // It would forget where it came from: SYSENTER_CS is 0 as long as a program is in the mode.
     cases.push(case("sysenter", Vector(13)));
-    let protected = ["ltr", "lldt", "sldt", "str", "lar", "lsl", "verr", "arpl", "ud2"];
+    let protected = ["ltr", "lldt", "sldt", "str", "lar", "lsl", "verr", "arpl", "ud2", "syscall"];
     cases.extend(protected.map(|name| case(name, Vector(6))));
     // int3 and into are not int n: they take gates 3 and 4, and the latter is closed.
     cases.extend(
-        [("int3", 3), ("into", 13), ("bound", 5), ("divide", 0)]
+        [("int3", 3), ("into", 4), ("bound", 5), ("divide", 0)]
             .map(|(name, vector)| case(name, Vector(vector))),
     );
     cases.extend(["trap", "popf-trap"].map(|name| case(name, Vector(1))));
@@ -150,8 +150,10 @@ fn without_espfix_it_is_the_kernels() {
             for ran in &session.ran {
                 assert!(
                     matches!(ran.end, End::Exited(status) if status != 0),
-                    "{}: {:?}",
+                    "{} in {} {:?}: {:?}",
                     ran.label,
+                    emulator.name(),
+                    script.mode,
                     ran.end
                 );
             }

@@ -5,7 +5,7 @@ use environment::{Ring0, Trapped};
 use table::Kind;
 
 /// Entries of the lab whose way into the kernel is an exception or an interrupt, by their files.
-const BY_INTERRUPT: [&str; 11] = [
+const BY_INTERRUPT: [&str; 12] = [
     "int80",
     "int3",
     "div0",

@@ -42,8 +42,10 @@ pub enum Numbered {
 
 /// Files of the lab's entries whose paths begin at a gate. The gate decides whether interrupts stay on in the kernel; with
 /// other entries the instruction decides.
-pub(super) const GATES: [&str; 15] = [
+pub(super) const GATES: [&str; 17] = [
     "int80",
+    "double-fault",
+    "v86",
     "call-gate",
     "call-gate-32-1",
     "call-gate-32-8",
