@@ -197,7 +197,7 @@ const INITIAL_COUNT: u64 = 0xffff_c000_fee0_0380;
 const fn period(mode: Mode) -> u64 {
     match mode {
         Mode::Long => 1201,
-        Mode::Protected => 2401,
+        Mode::Protected => 3001,
     }
 }
 
@@ -387,9 +387,9 @@ impl<'a> Trial<'a> {
                 // In some, the path is a page fault's, or behind one in the kernel, or behind a long service. And some steps are long.
                 let turns = match *case {
                     "vsyscall" | "no-memory" if processor.mode == Mode::Long => 480,
-                    "no-memory" => 900,
                     case if case.contains("-gone-") => 250,
-                    _ => 150,
+                    _ if processor.mode == Mode::Long => 150,
+                    _ => 900,
                 };
                 let long = [("bhb=loop", 120), ("ibrs=on", 80), ("trace=on", 200)]
                     .map(|(switch, more)| if self.switches.contains(switch) { more } else { 0 });

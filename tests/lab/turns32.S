@@ -68,7 +68,7 @@ seen:	jmp	done
  * turn, for as many turns as there are: what is looked for is near the end.
  */
 #define TLS_SELECTOR	(FIRST_TLS * 8 + 3)
-#define BEHIND		20
+#define BEHIND		(MARGIN + 24)
 
 .macro MAKE_DESCRIPTOR
 	mov	$tls, %ebx

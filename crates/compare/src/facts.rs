@@ -37,7 +37,7 @@ const FACTS: [Fact; 32] = [
         id: "kernel-kind",
         what: "kind of kernel",
         severity: Refuses,
-        meaning: "Linux and kentry's own kernel have different code behind every entry, and other configurations.",
+        meaning: "Linux and each of kentry's own kernels have different code behind every entry, and other configurations.",
         value: kernel_kind,
     },
     Fact {

@@ -10,8 +10,8 @@
  * is read by CS. NMI and #MC go to the usual stack and back (exception.S); behind a fault there is no way back, because that ends the
  * program.
  *
- * lret to such a stack leaves the same. A call gate's caller with one goes back by iret; then, as with exit=iret, a program that has set NT
- * is ended. From rings 1 and 2 none goes back there (rings.S).
+ * lret to such a stack leaves the same. A call gate's caller with one goes back by iret (GATE_TO_OTHER_NAME, in the gates' paths, which know what they
+ * have copied); then, as with exit=iret, a program that has set NT is ended. From rings 1 and 2 none goes back there (rings.S).
  *
  * In virtual-8086 mode all of esp comes back. A paragraph that looks like the selector is given the other stack for nothing, and without harm.
  */
@@ -57,30 +57,6 @@ STEP "espfix: is the stack of 16 bits, and a program's", SWITCH_ESPFIX, IS(ESPFI
 	jne	1f
 	TO_OTHER_NAME
 1:
-.macro BY_IRET flags
-	jne	1f
-	push	CALL_SS + \flags(%esp)
-	push	CALL_SP + \flags + 4(%esp)
-	.if	\flags
-	push	8(%esp)
-	.else
-	pushf
-	.endif
-	push	CALL_CS + \flags + 12(%esp)
-	push	CALL_IP + \flags + 16(%esp)
-	TO_OTHER_NAME
-2:	iret
-	FAULT	2b, 0
-1:
-.endm
-STEP "espfix: is the stack of 16 bits", SWITCH_ESPFIX, IS(ESPFIX_ON), ENTERED_BY, IS(BY_CALL_GATE), SWITCH_STACK, IS(STACK_FRAME)
-	EXECUTES 2
-	cmpw	$SELECTOR_DATA_16, CALL_SS + 4(%esp)
-	BY_IRET	4
-STEP "espfix: is the stack of 16 bits", SWITCH_ESPFIX, IS(ESPFIX_ON), ENTERED_BY, IS(BY_CALL_GATE), SWITCH_STACK, IS(STACK_MINIMUM)
-	EXECUTES 2
-	cmpw	$SELECTOR_DATA_16, CALL_SS(%esp)
-	BY_IRET	0
 END_ATTACH
 
 	.section .note.GNU-stack, "", @progbits
