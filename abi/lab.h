@@ -195,10 +195,11 @@
 #define FEATURE_IBRSALWAYS    21 /* it is best set once, and left on */
 #define FEATURE_IBRSPREFERRED 22 /* it is better than what software can do */
 #define FEATURE_IBRSSAMEMODE  23 /* it also protects a mode from what ran in it before IBRS was set */
-#define FEATURE_LEGACYSYSCALL 24 /* syscall in protected mode, AMD's: it leaves the stack alone, so that what comes at any time needs tasks */
-#define FEATURE_LIMITS	      25 /* a segment's limit is checked, which not all emulators do; in protected mode */
-#define FEATURE_PROTECTED     30 /* of the kernel: it runs in protected mode of 32 bits */
-#define FEATURE_LONG	      31 /* of the kernel: it runs in long mode */
+#define FEATURE_LEGACYSYSCALL                                                                                \
+	24 /* syscall in protected mode, AMD's: it leaves the stack alone, so that what comes at any time needs tasks */
+#define FEATURE_LIMITS	  25 /* a segment's limit is checked, which not all emulators do; in protected mode */
+#define FEATURE_PROTECTED 30 /* of the kernel: it runs in protected mode of 32 bits */
+#define FEATURE_LONG	  31 /* of the kernel: it runs in long mode */
 
 #define GATEWAY_INT80	 0
 #define GATEWAY_SYSENTER 1
@@ -251,27 +252,27 @@
 #define SELECTOR_GATE_X86_64 0x53
 #define SELECTOR_GATE_I386   0x63
 /* And those into rings 1 and 2, behind which the call goes on to the kernel; x86-64 call numbers. */
-#define SELECTOR_GATE_RING1 0xb3
-#define SELECTOR_GATE_RING2 0xc3
+#define SELECTOR_GATE_RING1  0xb3
+#define SELECTOR_GATE_RING2  0xc3
 
 /* Of the kernel for protected mode: a data segment that is not present, and one whose limit is 0. */
-#define SELECTOR_ABSENT 0xe3
-#define SELECTOR_LIMIT	0xeb
+#define SELECTOR_ABSENT		  0xe3
+#define SELECTOR_LIMIT		  0xeb
 /* Its call gates that copy parameters, by their bits and how many. */
-#define SELECTOR_GATE_32_1 0xf3
-#define SELECTOR_GATE_32_8 0xfb
-#define SELECTOR_GATE_16_0 0x103
-#define SELECTOR_GATE_16_1 0x10b
-#define SELECTOR_GATE_16_8 0x113
+#define SELECTOR_GATE_32_1	  0xf3
+#define SELECTOR_GATE_32_8	  0xfb
+#define SELECTOR_GATE_16_0	  0x103
+#define SELECTOR_GATE_16_1	  0x10b
+#define SELECTOR_GATE_16_8	  0x113
 /* A call gate that a jump may use, to CONFORMING_JUMP; and the conforming code segment, with the offsets of what is in it (lab/i386/entry/conforming.S). */
-#define SELECTOR_GATE_JUMP   0x11b
-#define SELECTOR_CONFORMING  0x123
-#define CONFORMING_CALL	     0x00 /* answers cs in eax, and returns */
-#define CONFORMING_JUMP	     0x10 /* the same; back by the far pointer to which ebp points */
-#define CONFORMING_BACK	     0x20 /* back at once */
-#define CONFORMING_GATE_16_0 0x30 /* calls that gate, and back */
-#define CONFORMING_GATE_16_1 0x40
-#define CONFORMING_GATE_16_8 0x50
+#define SELECTOR_GATE_JUMP	  0x11b
+#define SELECTOR_CONFORMING	  0x123
+#define CONFORMING_CALL		  0x00 /* answers cs in eax, and returns */
+#define CONFORMING_JUMP		  0x10 /* the same; back by the far pointer to which ebp points */
+#define CONFORMING_BACK		  0x20 /* back at once */
+#define CONFORMING_GATE_16_0	  0x30 /* calls that gate, and back */
+#define CONFORMING_GATE_16_1	  0x40
+#define CONFORMING_GATE_16_8	  0x50
 /*
  * Of the kernel for protected mode: task gates in the GDT, the vectors of two in the IDT, and the vector of a path that runs off its
  * stack.

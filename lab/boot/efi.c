@@ -7,10 +7,10 @@
 #include "serial/serial.h"
 
 /* The lab needs a few MiB; a part of the machine's memory is enough, and firmware needs the rest. */
-#define MOST_MEMORY  (256ul << 20)
-#define LEAST_MEMORY (16ul << 20)
+#define MOST_MEMORY	 (256ul << 20)
+#define LEAST_MEMORY	 (16ul << 20)
 #define EFI_MEMORY_LIMIT 0xc0000000ul
-#define KERNEL_START 0x100000ul /* kernel.lds */
+#define KERNEL_START	 0x100000ul /* kernel.lds */
 
 #define DESCRIPTOR  8
 #define FIRST_UPPER 256 /* of a top table's entries */
@@ -153,8 +153,7 @@ static void add_memory(struct module_tag module)
 	struct memory_tag memory = {
 	    .tag = {TAG_MEMORY, sizeof(memory)},
 	    .entry_bytes = sizeof(memory.entries[0]),
-	    .entries = {{KERNEL_START, kernel_to_physical((word)kernel_end) - KERNEL_START, MEMORY_USABLE,
-			 0},
+	    .entries = {{KERNEL_START, kernel_to_physical((word)kernel_end) - KERNEL_START, MEMORY_USABLE, 0},
 			{address, bytes, MEMORY_USABLE, 0}},
 	};
 	const uint32_t size = module.end - module.start;

@@ -24,13 +24,15 @@ _Noreturn void machine_check(const struct frame *frame)
 	const uint64_t cap = cpu.has_machine_checks ? read_or_0(MSR_MCG_CAP) & MCG_CAP_BANKS : 0;
 	const uint64_t banks = cap < MOST_BANKS ? cap : MOST_BANKS;
 
-	log_line("machine check in ring %lu at %lx, MCG_STATUS %" X64 ", %" U64 " banks", frame->flags & RFLAGS_VM ? 3 : frame->cs & SELECTOR_RING, frame->ip,
+	log_line("machine check in ring %lu at %lx, MCG_STATUS %" X64 ", %" U64 " banks",
+		 frame->flags & RFLAGS_VM ? 3 : frame->cs & SELECTOR_RING, frame->ip,
 		 cpu.has_machine_checks ? read_or_0(MSR_MCG_STATUS) : 0, banks);
 	for (uint32_t bank = 0; bank < banks; bank++) {
 		const uint64_t status = read_or_0(MSR_MC0_STATUS + BANK_MSRS * bank);
 		if (!(status & STATUS_VALID))
 			continue;
-		log_line("machine check: bank %" U64 ", status %" X64 ", address %" X64 ", misc %" X64, (uint64_t)bank, status,
+		log_line("machine check: bank %" U64 ", status %" X64 ", address %" X64 ", misc %" X64,
+			 (uint64_t)bank, status,
 			 status & STATUS_ADDR ? read_or_0(MSR_MC0_ADDR + BANK_MSRS * bank) : 0,
 			 status & STATUS_MISC ? read_or_0(MSR_MC0_MISC + BANK_MSRS * bank) : 0);
 	}

@@ -119,7 +119,7 @@
 #define SELECTOR_TLS	      0x83 /* and the two that follow */
 #define SELECTOR_CPU	      0x9b /* its limit is the CPU's number, which lsl reads in ring 3 */
 #ifdef __x86_64__
-#define SELECTOR_USER_CODE    SELECTOR_USER_CODE_64 /* of code as wide as the kernel's */
+#define SELECTOR_USER_CODE SELECTOR_USER_CODE_64 /* of code as wide as the kernel's */
 #else
 #define SELECTOR_USER_CODE    SELECTOR_USER_CODE_32
 #define SELECTOR_DOUBLE_FAULT 0x48
@@ -127,12 +127,12 @@
 #define SELECTOR_EVENT	      0x1c0 /* and the two that follow: tasks of #DB, NMI and #MC (cpu/events.h) */
 #define SELECTOR_TRIAL	      0x1d8 /* a byte, while limits are tried (cpu/limits.c) */
 /* TSSs of tasks that serve calls (cpu/tasks.c), among gates to them: SELECTOR_GATE_TASK* of abi/lab.h. */
-#define SELECTOR_TASK	     0x130
-#define SELECTOR_TASK_JMP    0x140
-#define SELECTOR_TASK_NESTED 0x150
-#define SELECTOR_TASK_16     0x160
-#define SELECTOR_TASK_CODE   0x168 /* of that task: its code and its stack, where they lie */
-#define SELECTOR_TASK_STACK  0x170
+#define SELECTOR_TASK	      0x130
+#define SELECTOR_TASK_JMP     0x140
+#define SELECTOR_TASK_NESTED  0x150
+#define SELECTOR_TASK_16      0x160
+#define SELECTOR_TASK_CODE    0x168 /* of that task: its code and its stack, where they lie */
+#define SELECTOR_TASK_STACK   0x170
 #endif
 /*
  * Of rings 1 and 2. Their data, and gates of 8 bytes instead of 16, are protected mode's. 0xb0 and 0xc0: SELECTOR_GATE_RING* of abi/lab.h.

@@ -27,8 +27,7 @@ void paths_set_layout(uint64_t drawn_from);
  * Calls `sink` for each step of a path as it was built, with its name, its place among all steps of the template, whether they
  * are there or not, its address and code. 0 when there is no such path.
  */
-typedef void (*path_step_sink)(const char *name, word place, word address, const uint8_t *code,
-			       word bytes);
+typedef void (*path_step_sink)(const char *name, word place, word address, const uint8_t *code, word bytes);
 int path_list_steps(struct text name, path_step_sink sink);
 /* What to do after a fault at an address in a path: where to go on, or FAULT_ENDS, or FAULT_UNKNOWN. */
 #define FAULT_UNKNOWN 0
@@ -40,8 +39,7 @@ extern word path_syscall_x86_64, path_syscall_i386, path_sysenter_x86_64, path_s
     path_call_gate_x86_64, path_call_gate_i386, path_ud_x86_64, path_ud_i386, path_int3_x86_64,
     path_int3_i386, path_div0_x86_64, path_div0_i386, path_enter_user, path_put_user_8, path_put_user_4,
     path_put_user_16, path_copy_user, path_exception, path_peek_as_program, path_switch_space, path_ring1,
-    path_ring2, path_task_gate, path_task_jmp, path_task_nested, path_task_16, path_double_fault,
-    path_v86;
+    path_ring2, path_task_gate, path_task_jmp, path_task_nested, path_task_16, path_double_fault, path_v86;
 
 /* exception.S: a stub for each vector, EXCEPTION_STUB_SIZE bytes each; and an iretq that is in no path. */
 extern const uint8_t exception_stubs[], landing_stubs[], exception_iret[];

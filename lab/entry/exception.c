@@ -65,7 +65,8 @@ static _Noreturn void end_program(const struct frame *frame, word address)
 {
 	program_ends((struct end){
 	    LAB_END_FAULT,
-	    {signal_of(frame->vector), code_of(frame), (uint64_t)frame->vector << 32 | (uint32_t)frame->error, address},
+	    {signal_of(frame->vector), code_of(frame), (uint64_t)frame->vector << 32 | (uint32_t)frame->error,
+	     address},
 	});
 }
 

@@ -16,13 +16,13 @@
  * at a distance that the plan draws (0 unless it says `layout`), in steps of STACK_STEP: kernels begin their stacks at the ends of
  * pages, so that a frame is never shifted against the lines of a cache.
  */
-#define KERNEL_STACK_BYTES (16384 + STACK_ROOM)
-#define ENTRY_STACK_BYTES  (12288 + STACK_ROOM)
-#define EXIT_STACK_BYTES   12288
-#define RING_STACK_BYTES   64 /* of rings 1 and 2, for a call gate's frame and nothing else (rings.S) */
+#define KERNEL_STACK_BYTES  (16384 + STACK_ROOM)
+#define ENTRY_STACK_BYTES   (12288 + STACK_ROOM)
+#define EXIT_STACK_BYTES    12288
+#define RING_STACK_BYTES    64	/* of rings 1 and 2, for a call gate's frame and nothing else (rings.S) */
 #define TASK_16_STACK_BYTES 512 /* of a task with a TSS of 16 bits: for an NMI (task-16.S) */
-#define STACK_ROOM	   4096
-#define STACK_STEP	   64
+#define STACK_ROOM	    4096
+#define STACK_STEP	    64
 
 /* Flags of its call_work, and of its work (steps/work.S). */
 #define WORK_CALL_IN  0x1

@@ -6,29 +6,29 @@
 #pragma once
 
 #ifdef __x86_64__
-#define AX	   rax
-#define BX	   rbx
-#define CX	   rcx
-#define DX	   rdx
-#define SI	   rsi
-#define DI	   rdi
-#define BP	   rbp
-#define SP	   rsp
-#define KEPT	   r15 /* in the path of exceptions, SPEC_CTRL as it was */
-#define WORD_BYTES 8
-#define AT(place)  place
+#define AX	       rax
+#define BX	       rbx
+#define CX	       rcx
+#define DX	       rdx
+#define SI	       rsi
+#define DI	       rdi
+#define BP	       rbp
+#define SP	       rsp
+#define KEPT	       r15 /* in the path of exceptions, SPEC_CTRL as it was */
+#define WORD_BYTES     8
+#define AT(place)      place
 #define AT_CODE(place) place
 #else
-#define AX	   eax
-#define BX	   ebx
-#define CX	   ecx
-#define DX	   edx
-#define SI	   esi
-#define DI	   edi
-#define BP	   ebp
-#define SP	   esp
-#define KEPT	   edi
-#define WORD_BYTES 4
-#define AT(place)  %ss:place
-#define AT_CODE(place) %cs:place
+#define AX	       eax
+#define BX	       ebx
+#define CX	       ecx
+#define DX	       edx
+#define SI	       esi
+#define DI	       edi
+#define BP	       ebp
+#define SP	       esp
+#define KEPT	       edi
+#define WORD_BYTES     4
+#define AT(place)      % ss : place
+#define AT_CODE(place) % cs : place
 #endif

@@ -180,9 +180,9 @@ static const word *first_at(const word *start, const word *end, unsigned words, 
 
 /* Rows of a table that lie in a piece. */
 #define IN_PIECE(row, table, piece)                                                                          \
-	(row) = (const void *)first_at((const word *)table##_start, (const word *)table##_end,       \
-				       sizeof(*(row)) / sizeof(word), (piece)->from);                    \
-	(row) < table##_end && ((const word *)(row))[0] < (piece)->from + (piece)->length;               \
+	(row) = (const void *)first_at((const word *)table##_start, (const word *)table##_end,               \
+				       sizeof(*(row)) / sizeof(word), (piece)->from);                        \
+	(row) < table##_end && ((const word *)(row))[0] < (piece)->from + (piece)->length;                   \
 	(row)++
 
 static void *in_draft(const struct piece *piece, word address)

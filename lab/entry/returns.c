@@ -76,8 +76,7 @@ void returns_configure(void)
 	target = wanted;
 	/* It has a jump's room, too, and nothing comes there before the paths are built for this value. */
 	if (configured[SWITCH_RETURNS] == RETURNS_UNTRAIN)
-		write_site((word)untrain_returns,
-			   (word)(is_zen_3_or_4() ? untrain_zen4 : untrain_zen2));
+		write_site((word)untrain_returns, (word)(is_zen_3_or_4() ? untrain_zen4 : untrain_zen2));
 	for (const word *site = return_sites_start; site < return_sites_end; site++)
 		write_site(*site, wanted);
 	/* Changed code may be executed only after a serializing instruction (SDM vol. 3, 9.1.3). */

@@ -9,7 +9,6 @@
 
 #define RETURN_BYTES 5 /* as a jump with a displacement of 32 bits has */
 
-
 #ifdef __ASSEMBLER__
 /* clang-format off */
 .macro RETURN

@@ -84,8 +84,7 @@ uint32_t task_thread_create(struct task *task, struct thread **made)
 	const struct frame begins = {
 	    .cs = is_wide ? SELECTOR_USER_CODE_64 : SELECTOR_USER_CODE_32,
 	    .flags = RFLAGS_PROGRAM,
-	    FRAME_SEGMENTS
-	    .ss = SELECTOR_USER_DATA,
+	    FRAME_SEGMENTS.ss = SELECTOR_USER_DATA,
 	};
 	uint64_t shadow_stack;
 	struct port *const self = port_new(OBJECT_THREAD, 0, current->mach.task);

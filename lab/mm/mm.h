@@ -53,10 +53,10 @@ word page_take(void); /* physical, zeroed; 0 when there is none */
 void page_free(word physical);
 word pages_left(void);
 #define CACHE_PLACES 1024
-uint64_t page_of_cache(uint64_t place);	 /* physical, not zeroed; 0 when there is no room for a cache */
-int page_is_for_good(word physical); /* the cache's, or the kernel's */
-void pages_keep(void);			 /* what was taken until now is the kernel's */
-void pages_release(void);		 /* everything taken since pages_keep */
+uint64_t page_of_cache(uint64_t place); /* physical, not zeroed; 0 when there is no room for a cache */
+int page_is_for_good(word physical);	/* the cache's, or the kernel's */
+void pages_keep(void);			/* what was taken until now is the kernel's */
+void pages_release(void);		/* everything taken since pages_keep */
 
 /*
  * pcid.c: identifiers of address spaces. There are fewer than there may be address spaces, so each is given for a generation
@@ -121,7 +121,8 @@ int tables_are_blind(void);
  * changes of the current address space, tables_flush_kernel for those of the kernel's half, which every address space has.
  */
 void tables_enter(void);
-void tables_note(void); /* in protected mode: CR3 of the TSSs */ /* the processor goes to the tables of the current address space */
+void tables_note(void);
+    /* in protected mode: CR3 of the TSSs */ /* the processor goes to the tables of the current address space */
 void flush_page(
     word address); /* by tables_map and tables_unmap alone: the first part of a flush page by page */
 void tables_flush(void);
@@ -177,7 +178,7 @@ struct address_space {
 	int is_copy;		     /* its pages are those of another, which outlives it */
 	struct address_space *other; /* null until space_other is called */
 	int bits;
-	word end;	  /* of addresses */
+	word end;     /* of addresses */
 	word map_top; /* mmap looks for room below */
 	word break_start, break_now;
 	uint64_t minor_faults;
@@ -187,7 +188,7 @@ struct address_space {
 };
 extern struct address_space *space;	  /* the current one */
 extern struct address_space kernel_space; /* nothing but the kernel; current while no program runs */
-extern word user_end;		  /* space->end: here, the check of a pointer needs no other */
+extern word user_end;			  /* space->end: here, the check of a pointer needs no other */
 void space_init(void);			  /* pages that were taken before remain the kernel's */
 void space_enter(struct address_space *to);
 /* Ends one that is not the current one; or all, of which none is. */
@@ -218,8 +219,8 @@ int space_is_whole(word start, word bytes);
 int space_is_movable(word start, word bytes);
 /* Moves such a range, and makes it longer or shorter; its new address, or -errno. */
 long space_move(word start, word bytes, word to, word new_bytes);
-int space_protection(word address); /* -1 where there is no area */
-unsigned space_data_protection(void);	/* of memory that a program gets unasked: break, stack */
+int space_protection(word address);   /* -1 where there is no area */
+unsigned space_data_protection(void); /* of memory that a program gets unasked: break, stack */
 int space_is_free(word start, word bytes);
 /* An address with so much room, or 0; and one between two others. */
 word space_find(word bytes);

@@ -20,7 +20,7 @@ _Static_assert(CACHE_PLACES == 1 << 2 * HALF_SHIFT, "each place has a page of it
 
 static word next, end, kept;
 static word cached; /* the first of the cache's pages; 0: memory is too small for it */
-static word freed;	/* the first of a chain through the pages themselves */
+static word freed;  /* the first of a chain through the pages themselves */
 
 /* Masks that are 0 without a layout, so that each layout takes the same instructions. */
 static struct {

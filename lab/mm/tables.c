@@ -33,7 +33,7 @@
 #define CR4_SWITCHED (CR4_SMAP | CR4_SMEP | CR4_UMIP | CR4_PCIDE | CR4_PGE)
 
 extern const uint8_t kernel_start[], text_end[], rodata_end[], kernel_end[];
-extern const uint8_t returns_page[]; /* entry/returns.S */
+extern const uint8_t returns_page[];   /* entry/returns.S */
 extern const uint8_t exit_stack_top[]; /* entry/stacks.S */
 extern const uint8_t trampoline_start[], trampoline_end[], cpu_area_start[], cpu_area_end[];
 
@@ -197,8 +197,7 @@ void tables_init(const struct range *memory, unsigned count)
 	map_kernel(KERNEL_TOP, kernel_start, text_end, MAP_EXECUTE);
 	map_kernel(KERNEL_TOP, text_end, rodata_end, 0);
 	map_kernel(KERNEL_TOP, rodata_end, kernel_end, MAP_WRITE);
-	must_map(KERNEL_TOP, UNTRAIN_PAGE, 0,
-		 kernel_to_physical((word)returns_page) | bits_of(MAP_EXECUTE));
+	must_map(KERNEL_TOP, UNTRAIN_PAGE, 0, kernel_to_physical((word)returns_page) | bits_of(MAP_EXECUTE));
 	must_map(KERNEL_TOP, SAFE_RETURN_PAGE, 0,
 		 kernel_to_physical((word)returns_page) | bits_of(MAP_EXECUTE));
 	map_kernel(PROGRAM_TOP, trampoline_start, trampoline_end, MAP_EXECUTE);

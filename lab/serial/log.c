@@ -25,7 +25,8 @@ void log_line(const char *format, ...)
 			line_text(&line, va_arg(arguments, const char *));
 		else
 			line_number(&line,
-				    longs > 1 ? va_arg(arguments, unsigned long long) : va_arg(arguments, unsigned long),
+				    longs > 1 ? va_arg(arguments, unsigned long long)
+					      : va_arg(arguments, unsigned long),
 				    *format == 'x' ? 16 : 10);
 	}
 	va_end(arguments);

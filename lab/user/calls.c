@@ -136,8 +136,8 @@ long report_unknown_call(uint32_t number, uint32_t bits)
 	uint8_t *seen = &reported[bits == 64][number];
 
 	if (!*seen)
-		log_line("ENOSYS for system call %" U64 " (%s, %s): %s", (uint64_t)number, name_of(number, bits),
-			 bits == 64 ? "x86-64" : "i386", advice_for(number, bits));
+		log_line("ENOSYS for system call %" U64 " (%s, %s): %s", (uint64_t)number,
+			 name_of(number, bits), bits == 64 ? "x86-64" : "i386", advice_for(number, bits));
 	*seen = 1;
 	return -ENOSYS;
 }

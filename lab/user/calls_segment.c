@@ -92,17 +92,21 @@ static int is_acceptable(const struct user_descriptor *from)
 				  (from->flags >> FLAG_CONTENTS_SHIFT & 3) <= CONTENTS_STACK);
 }
 
-/* Segment registers that hold the selector are loaded anew, because the processor keeps the old descriptor. */
-#define HOLDS(segment)                                                                                       \
+/*
+ * Segment registers that hold the selector, with whatever RPL, are loaded anew, because the processor keeps the old descriptor. One that were left
+ * with a descriptor that has gone could not be loaded when the thread goes on (cpu/segments.h).
+ */
+#define HELD(segment)                                                                                        \
 	({                                                                                                   \
 		uint32_t held;                                                                               \
 		__asm__ volatile("mov %%" #segment ", %0" : "=r"(held));                                     \
-		(held & 0xffff) == selector;                                                                 \
+		held & 0xffff;                                                                               \
 	})
+#define HOLDS(segment) ((HELD(segment) | SELECTOR_RING) == selector)
 #define RELOAD(segment)                                                                                      \
 	do {                                                                                                 \
 		if (HOLDS(segment))                                                                          \
-			__asm__ volatile("mov %0, %%" #segment : : "r"(descriptor ? selector : 0));          \
+			__asm__ volatile("mov %0, %%" #segment : : "r"(descriptor ? HELD(segment) : 0));     \
 	} while (0)
 
 static void set_entry(unsigned index, uint64_t descriptor)
@@ -114,7 +118,7 @@ static void set_entry(unsigned index, uint64_t descriptor)
 	RELOAD(es);
 	RELOAD(fs);
 	if (HOLDS(gs))
-		gs_load(descriptor ? (uint16_t)selector : 0);
+		gs_load(descriptor ? (uint16_t)HELD(gs) : 0);
 }
 
 long call_set_thread_area(word descriptor)

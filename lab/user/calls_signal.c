@@ -45,10 +45,10 @@ static int is_ignored_by_default(unsigned signal)
 void signal_note_handler(uint64_t signal)
 {
 	if (signal && signal <= LAST_SIGNAL && current->signals.actions[signal].handler > SIG_IGNORE)
-		log_line(
-		    "the program has a handler for signal %" U64 ", and the lab runs no handlers: it ends the "
-		    "program; run it on Linux instead",
-		    signal);
+		log_line("the program has a handler for signal %" U64
+			 ", and the lab runs no handlers: it ends the "
+			 "program; run it on Linux instead",
+			 signal);
 }
 
 /* What an unblocked signal does. */

@@ -147,7 +147,8 @@ long elf_load(struct text file, struct loaded *out)
 		log_line("a 64-bit program: this kernel runs 32-bit ones alone");
 		return -ENOEXEC;
 	}
-	space_new(header.bits, end_of_programs(header.bits) - STACK_ROOM - (random_next() % BASE_RANDOM_PAGES) * PAGE);
+	space_new(header.bits,
+		  end_of_programs(header.bits) - STACK_ROOM - (random_next() % BASE_RANDOM_PAGES) * PAGE);
 	*out = (struct loaded){
 	    .bits = header.bits,
 	    .base = base_of(&header),

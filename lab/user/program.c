@@ -199,8 +199,7 @@ struct frame program_run_code(const uint8_t *code, uint64_t bytes, int serve)
 	    .ip = PROGRAM_CODE,
 	    .cs = SELECTOR_USER_CODE,
 	    .flags = RFLAGS_PROGRAM,
-	    FRAME_SEGMENTS
-	    .sp = PROGRAM_CODE,
+	    FRAME_SEGMENTS.sp = PROGRAM_CODE,
 	    .ss = SELECTOR_USER_DATA,
 	};
 

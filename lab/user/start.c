@@ -211,8 +211,7 @@ long start_prepare(const struct start *start, struct loaded *loaded, struct fram
 	    .ip = loaded->entry,
 	    .cs = loaded->bits == 64 ? SELECTOR_USER_CODE_64 : SELECTOR_USER_CODE_32,
 	    .flags = RFLAGS_PROGRAM,
-	    FRAME_SEGMENTS
-	    .sp = stack.at,
+	    FRAME_SEGMENTS.sp = stack.at,
 	    .ss = SELECTOR_USER_DATA,
 	};
 	return stack.failed ? -ENOMEM : 0;

@@ -185,7 +185,8 @@ static int serve(struct code *code, struct frame *frame)
 /* Elsewhere, in 16-bit code and in virtual-8086 mode, addresses of instructions are others. */
 static int is_flat(const struct frame *frame)
 {
-	return !(frame->flags & RFLAGS_VM) && (frame->cs == SELECTOR_USER_CODE_64 || frame->cs == SELECTOR_USER_CODE_32);
+	return !(frame->flags & RFLAGS_VM) &&
+	       (frame->cs == SELECTOR_USER_CODE_64 || frame->cs == SELECTOR_USER_CODE_32);
 }
 
 int umip_fault(struct frame *frame)
@@ -195,7 +196,8 @@ int umip_fault(struct frame *frame)
 	    .next = frame->ip,
 	};
 
-	if (configured[SWITCH_UMIP] != UMIP_ON || !is_flat(frame) || frame->error || skip_prefixes(&code) != 0x0f || code.failed)
+	if (configured[SWITCH_UMIP] != UMIP_ON || !is_flat(frame) || frame->error ||
+	    skip_prefixes(&code) != 0x0f || code.failed)
 		return 0;
 	/* Addresses of 16 bits are nobody's. */
 	if (!code.is_64 && code.is_short_address)

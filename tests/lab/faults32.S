@@ -87,6 +87,30 @@ CASE segment-limit
 	jmp	done
 	.local	two_pages
 	.comm	two_pages, 8192, 4096
+/* The number is the RPL with which FS and GS hold it: none may be left when it has gone. */
+CASE emptied-segment
+	push	%eax
+	movl	$two_pages, segment + 4
+	movl	$0xfff, segment + 8
+	movl	$0x41, segment + 12
+	TAKE_SEGMENT
+	pop	%ecx
+	and	$~3, %eax
+	or	%ecx, %eax
+	mov	%eax, %fs
+	mov	%eax, %gs
+	movl	$0, segment + 4
+	movl	$0, segment + 8
+	movl	$0x28, segment + 12	# read-only, not present: empty
+	mov	$segment, %ebx
+	SYSTEM_CALL NR32_SET_THREAD_AREA
+	test	%eax, %eax
+	jnz	wrong
+	mov	%fs, %eax
+	mov	%gs, %ecx
+	or	%ecx, %eax
+	jnz	wrong
+	jmp	done
 CASE sixteen-bit-segment		# on whose stack iret would leave half of the kernel's stack pointer
 	movl	$0x50, segment + 12
 	jmp	segment_is_refused

@@ -57,6 +57,7 @@ fn addresses_and_selectors_32() -> Vec<Case> {
     cases.extend(gone.map(|words| case(words, Vector(13))));
     // TCG checks no limits.
     cases.push(case("segment-limit fff", Exit(0)));
+    cases.extend((0..4).map(|rpl| case(format!("emptied-segment {rpl}"), Exit(0))));
     cases.extend(["sixteen-bit-segment", "code-segment"].map(|words| case(words, Exit(0))));
     cases.extend([2, 8, 10, 15, 19, 8191].map(|entry| case(format!("other-descriptor {entry:x}"), Exit(0))));
     cases

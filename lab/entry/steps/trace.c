@@ -47,11 +47,13 @@ uint64_t trace_show(void)
 		const uint64_t *words = event->arguments;
 
 		if (event->what == TRACE_BEFORE)
-			log_line("trace %" U64 ": call %" U64 " (%" X64 ", %" X64 ", %" X64 ", %" X64 ", %" X64 ", %" X64 ")", event->time,
-				 (uint64_t)event->number, words[0], words[1], words[2], words[3], words[4],
-				 words[5]);
+			log_line("trace %" U64 ": call %" U64 " (%" X64 ", %" X64 ", %" X64 ", %" X64
+				 ", %" X64 ", %" X64 ")",
+				 event->time, (uint64_t)event->number, words[0], words[1], words[2], words[3],
+				 words[4], words[5]);
 		else
-			log_line("trace %" U64 ": call %" U64 " = %" X64, event->time, (uint64_t)event->number, words[0]);
+			log_line("trace %" U64 ": call %" U64 " = %" X64, event->time,
+				 (uint64_t)event->number, words[0]);
 	}
 	shown = written;
 	return written - before;
@@ -66,9 +68,10 @@ uint64_t audit_show(void)
 		const struct audited *record = &audit_records[i % AUDITED];
 		const uint64_t *words = record->arguments;
 
-		log_line("audit %" X64 ": call %" U64 " (%" X64 ", %" X64 ", %" X64 ", %" X64 ", %" X64 ", %" X64 ") = %" X64, (uint64_t)record->arch,
-			 (uint64_t)record->number, words[0], words[1], words[2], words[3], words[4], words[5],
-			 record->result);
+		log_line("audit %" X64 ": call %" U64 " (%" X64 ", %" X64 ", %" X64 ", %" X64 ", %" X64
+			 ", %" X64 ") = %" X64,
+			 (uint64_t)record->arch, (uint64_t)record->number, words[0], words[1], words[2],
+			 words[3], words[4], words[5], record->result);
 	}
 	shown = written;
 	return written - before;

@@ -20,7 +20,8 @@ _Static_assert(offsetof(struct tss, io_map) == 102, "as the processor has it");
 
 /* SDM vol. 3, 7.6: of 44 bytes. */
 #define TSS_16_LIMIT 0x2b
-_Static_assert(offsetof(struct tss_16, ip) == 14 && offsetof(struct tss_16, ldt) == 42, "as the processor has it");
+_Static_assert(offsetof(struct tss_16, ip) == 14 && offsetof(struct tss_16, ldt) == 42,
+	       "as the processor has it");
 
 /* Code and data of 16 bits, DPL 0, with a limit of 64 KiB: but for the base (SDM vol. 3, 3.4.5). */
 #define TYPE_CODE_16 0x1b

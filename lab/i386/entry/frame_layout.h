@@ -25,17 +25,17 @@
 #define ENTRY_STACK_PADDING 16
 
 /* What gates push on the entry stack: interrupt and trap gates; call gates. */
-#define GATE_IP 0
-#define GATE_CS 4
-#define GATE_FLAGS 8
-#define GATE_SP 12
-#define GATE_SS 16
-#define CALL_IP 0
-#define CALL_CS 4
-#define CALL_SP 8
-#define CALL_SS 12
-#define JUMP_TO_FLAT 7 /* bytes of the first step behind a call gate of 16 bits */
-#define STUB_CS 12 /* behind a stub of exception.S, which has pushed two words more */
+#define GATE_IP	     0
+#define GATE_CS	     4
+#define GATE_FLAGS   8
+#define GATE_SP	     12
+#define GATE_SS	     16
+#define CALL_IP	     0
+#define CALL_CS	     4
+#define CALL_SP	     8
+#define CALL_SS	     12
+#define JUMP_TO_FLAT 7	/* bytes of the first step behind a call gate of 16 bits */
+#define STUB_CS	     12 /* behind a stub of exception.S, which has pushed two words more */
 
 /* In a TSS's descriptor: whether it is busy. */
 #define TSS_BUSY_BYTE 5

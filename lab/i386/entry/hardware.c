@@ -43,7 +43,8 @@ static void point_syscall(void)
 	if (!cpu_has(FEATURE_LEGACYSYSCALL))
 		return;
 	const int is_open = configured[SWITCH_EVENTS_BY] == EVENTS_BY_TASK && !is_v86;
-	const uint64_t before = rdmsr(MSR_EFER), wanted = is_open ? before | EFER_SCE : before & ~(uint64_t)EFER_SCE;
+	const uint64_t before = rdmsr(MSR_EFER),
+		       wanted = is_open ? before | EFER_SCE : before & ~(uint64_t)EFER_SCE;
 
 	wrmsr(MSR_STAR, STAR_VALUE | path_syscall_i386);
 	if (wanted != before)

@@ -27,7 +27,7 @@
 #define CR4_SWITCHED (CR4_SMAP | CR4_SMEP | CR4_UMIP | CR4_PGE)
 
 extern const uint8_t kernel_start[], text_end[], rodata_end[], kernel_end[];
-extern const uint8_t returns_page[]; /* entry/returns.S */
+extern const uint8_t returns_page[];		     /* entry/returns.S */
 extern const uint8_t image_start[], boot_code_end[]; /* kernel.lds */
 extern const uint8_t trampoline_start[], trampoline_end[], cpu_area_start[], cpu_area_end[];
 
@@ -223,7 +223,8 @@ static void map_all(unsigned form, const struct range *memory, unsigned count)
 	map_kernel(KERNEL_TOP, text_end, rodata_end, 0);
 	map_kernel(KERNEL_TOP, rodata_end, kernel_end, MAP_WRITE);
 	must_map(KERNEL_TOP, UNTRAIN_PAGE, 0, kernel_to_physical((word)returns_page) | bits_of(MAP_EXECUTE));
-	must_map(KERNEL_TOP, SAFE_RETURN_PAGE, 0, kernel_to_physical((word)returns_page) | bits_of(MAP_EXECUTE));
+	must_map(KERNEL_TOP, SAFE_RETURN_PAGE, 0,
+		 kernel_to_physical((word)returns_page) | bits_of(MAP_EXECUTE));
 	map_kernel(PROGRAM_TOP, trampoline_start, trampoline_end, MAP_EXECUTE);
 	map_kernel(PROGRAM_TOP, cpu_area_start, cpu_area_end, MAP_WRITE);
 	/* The one page of the kernel that programs may execute. */
@@ -300,7 +301,8 @@ static int copy_tables(void *from, void *to, word address, unsigned level)
 			continue;
 		void *const below = physical_to_virtual((word)(get(from, i) & PTE_ADDRESS));
 		if (level == 2) {
-			if (!copy_tables(below, physical_to_virtual((word)(get(to, i) & PTE_ADDRESS)), address, 1))
+			if (!copy_tables(below, physical_to_virtual((word)(get(to, i) & PTE_ADDRESS)),
+					 address, 1))
 				return 0;
 			continue;
 		}
@@ -514,8 +516,8 @@ static void count_pages(const void *table, unsigned level, word base, uint64_t *
 		if (!(entry & PTE_PRESENT))
 			continue;
 		if (level && !(entry & PTE_LARGE)) {
-			count_pages(physical_to_virtual((word)(entry & PTE_ADDRESS)), level - 1, address, pages,
-				    foreign);
+			count_pages(physical_to_virtual((word)(entry & PTE_ADDRESS)), level - 1, address,
+				    pages, foreign);
 			continue;
 		}
 		*pages += 1;

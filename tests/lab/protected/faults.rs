@@ -67,6 +67,7 @@ fn selectors() -> Vec<Case> {
     let gone = ["int80", "call_gate", "lcall7"].map(|entry| format!("stack-segment-gone-{entry}"));
     cases.extend(gone.map(|words| case(words, Vector(13))));
     cases.extend(["sixteen-bit-segment", "code-segment"].map(|words| case(words, Exit(0))));
+    cases.extend((0..4).map(|rpl| case(format!("emptied-segment {rpl}"), Exit(0))));
     cases.extend([2, 8, 10, 15, 19, 8191].map(|entry| case(format!("other-descriptor {entry:x}"), Exit(0))));
     cases
 }

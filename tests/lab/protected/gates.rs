@@ -155,7 +155,7 @@ const GP: u64 = 13;
 /// DPL 3 to 10; 70, the LDT; 98, data that is not writable; a0, code of ring 1; b0, a gate to it; d0, a gate of DPL 1; e0, data that is not
 /// present; f0 and 100, gates with and without parameters; 128, code that the latter lead to.
 const CASES: &[Case] = &[
-    ("int 0", GP, 8 * 0 + 2),
+    ("int 0", GP, 2),
     ("int 5", GP, 8 * 5 + 2),
     ("int 6", GP, 8 * 6 + 2),
     ("int 8", GP, 8 * 8 + 2),
@@ -335,9 +335,11 @@ const CHANGED: &[Changed] = &[
     },
 ];
 
-/// Where TCG does otherwise: the stack, the case, and what it raises; nothing where it goes on.
-const IN_TCG: &[(u32, &str, Option<(u64, u64)>)] =
-    &[(0x09, "lcall-selector b3", Some((TS, 0x08))), (0x0d, "lcall-selector c3", None)];
+/// A stack, a case, and what TCG raises there: vector and error code, or nothing, where it goes on.
+type InTcg = (u32, &'static str, Option<(u64, u64)>);
+
+/// Where TCG does otherwise.
+const IN_TCG: &[InTcg] = &[(0x09, "lcall-selector b3", Some((TS, 0x08))), (0x0d, "lcall-selector c3", None)];
 
 /// Selectors of stacks of rings 1 and 2 as the kernel writes them to its TSS.
 const STACKS: [u32; 2] = [0xb9, 0xca];

@@ -168,11 +168,14 @@ enum Comes {
 }
 use Comes::{New, Nothing, Old};
 
+/// A case, and what comes by the error code of the gate.
+type Named = (&'static str, Box<dyn Fn(u64) -> Comes>);
+
 /// The cases of each way by their error code, where there is the gate's: in the GDT, or of the vector.
 fn by_each_way() -> Vec<(String, Comes)> {
     let same = |comes| move |_| comes;
     let of_gate = |vector| move |gate| Old(vector, gate);
-    let cases: [(&str, Box<dyn Fn(u64) -> Comes>); 13] = [
+    let cases: [Named; 13] = [
         ("right", Box::new(same(Nothing))),
         ("gate-privilege", Box::new(of_gate(GP))),
         ("gate-not-present", Box::new(of_gate(NP))),

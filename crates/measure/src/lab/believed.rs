@@ -129,7 +129,6 @@ mod tests {
     use crate::lab::Configuration;
     use crate::lab::plan::GATES;
     use environment::Verdict;
-    use places::lab::Mode;
     use std::collections::BTreeSet;
     use table::Table;
 
