@@ -122,7 +122,7 @@ int tables_are_blind(void);
  */
 void tables_enter(void);
 void tables_note(void);
-    /* in protected mode: CR3 of the TSSs */ /* the processor goes to the tables of the current address space */
+/* in protected mode: CR3 of the TSSs */ /* the processor goes to the tables of the current address space */
 void flush_page(
     word address); /* by tables_map and tables_unmap alone: the first part of a flush page by page */
 void tables_flush(void);

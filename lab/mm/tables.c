@@ -165,6 +165,8 @@ static void map_memory(struct range range)
 #define ESPFIX_STEP 0x10000
 #define ESPFIX_GIBS 8 /* from ESPFIX_MAP on there are 4; a stack may begin below the first of these */
 
+static uint64_t espfix_places; /* what the tables' top has of them with espfix=on */
+
 /*
  * The exit stack, at each distance of 64 KiB from ESPFIX_AREA on: one page table for all 2 MiB, one directory for all GiB. Whatever the
  * address of the stack is, its pages lie one behind the other there, too: what would be above the end of 64 KiB is where the next place has it.
@@ -183,7 +185,17 @@ static void map_espfix(void)
 		set_entry(&directory[i], directory[0]);
 	for (unsigned i = 1; i < ESPFIX_GIBS; i++)
 		set_entry(&above[i], above[0]);
-	set_entry(&PROGRAM_TOP[slot(ESPFIX_AREA, 3)], KERNEL_TOP[slot(ESPFIX_AREA, 3)]);
+	espfix_places = KERNEL_TOP[slot(ESPFIX_AREA, 3)];
+	set_entry(&KERNEL_TOP[slot(ESPFIX_AREA, 3)], 0);
+}
+
+/* No program is alive: all address spaces are made with what these have. */
+static void configure_espfix(void)
+{
+	const uint64_t places = configured[SWITCH_ESPFIX] == ESPFIX_ON ? espfix_places : 0;
+
+	set_entry(&KERNEL_TOP[slot(ESPFIX_AREA, 3)], places);
+	set_entry(&PROGRAM_TOP[slot(ESPFIX_AREA, 3)], places);
 }
 
 void tables_init(const struct range *memory, unsigned count)
@@ -426,6 +438,7 @@ void tables_configure(void)
 	if (read_cr4() & CR4_PGE)
 		write_cr4(read_cr4() & ~(uint64_t)CR4_PGE);
 	mark_globals();
+	configure_espfix();
 	if (wanted != read_cr4())
 		write_cr4(wanted);
 	flush_configure();

@@ -106,6 +106,13 @@ const UNREAL: &[(Emulator, &str)] = &[
     (Emulator::BochsAmd, "sysenter-x86_64"),
     (Emulator::TcgAmd, "stub-sysenter-i386"),
     (Emulator::BochsAmd, "stub-sysenter-i386"),
+    // Of protected mode.
+    (Emulator::TcgIntel, "into"),
+    (Emulator::TcgAmd, "into"),
+    (Emulator::TcgIntel, "limit-fault"),
+    (Emulator::TcgAmd, "limit-fault"),
+    (Emulator::TcgIntel, "v86-int-redirected"),
+    (Emulator::TcgAmd, "v86-int-redirected"),
 ];
 
 fn row(emulator: Emulator, entry: &str, operation: &str) -> Option<&'static Row> {
