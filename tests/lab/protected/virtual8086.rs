@@ -15,8 +15,8 @@ const PATHS: [&str; 7] = [
     "pti=off smap=on stack=frame exit=iret",
     "pti=trampoline copy-frame=on smap=on stack=minimum exit=iret",
     "pti=on copy-frame=on smap=off stack=frame exit=natural gate=interrupt",
-    "pti=on copy-frame=on stack=minimum paging=classic",
-    "pti=on copy-frame=off stack=frame paging=wide work=on",
+    "pti=on smap=off copy-frame=on stack=minimum paging=classic",
+    "pti=on smap=off copy-frame=off stack=frame paging=wide work=on",
 ];
 
 /// TCG does not redirect, and checks no limits.
