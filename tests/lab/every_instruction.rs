@@ -388,6 +388,8 @@ impl<'a> Trial<'a> {
                 let turns = match *case {
                     "vsyscall" | "no-memory" if processor.mode == Mode::Long => 480,
                     case if case.contains("-gone-") => 250,
+                    "memory" if processor.mode == Mode::Protected => 1800,
+                    case if case.starts_with("foreign-") => 300,
                     _ if processor.mode == Mode::Long => 150,
                     _ => 900,
                 };

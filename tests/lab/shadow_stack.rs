@@ -93,7 +93,7 @@ fn programs_beside_each_other_have_shadow_stacks_of_their_own() {
 #[test]
 fn every_row_is_measured_with_a_shadow_stack_and_costs_the_same_instructions() {
     let mut script = Script::new();
-    for switches in ["shadow-stack=off smap=on", "shadow-stack=on smap=on"] {
+    for switches in ["shadow-stack=off smap=on espfix=off", "shadow-stack=on smap=on espfix=off"] {
         script.set(switches);
         for (entry, operation) in Table::get().rows(Kernels::Lab) {
             if ["none", "getppid", "gettimeofday", "minor-fault"].contains(&operation.name.as_str()) {
