@@ -442,7 +442,9 @@ fn a_sum_in_memory_hid_what_a_call_costs() {
                 1
             };
             assert_eq!(sums.count(), expected, "{} {kind}", entry.name);
-            if needs_fresh_pages {
+            // They write where the way back is, and the control writes the same.
+            let writes_way_back = entry.name.starts_with("call-gate-16") || entry.name == "jmp-gate";
+            if needs_fresh_pages || writes_way_back {
                 continue;
             }
             for part in between_stamps(&code) {

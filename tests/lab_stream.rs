@@ -731,6 +731,7 @@ fn the_kernels_plan_is_the_same_for_the_same_command_line() {
 const PLAN: &str = "\
 lab 4
 seed 7
+kernel lab
 limit 100000000
 run probe64 2
 run probe32 2

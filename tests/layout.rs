@@ -35,8 +35,11 @@ fn every_row_that_does_not_say_its_instruction_has_an_assembler_file_and_no_file
     let named = Table::get().entries.iter().filter_map(|entry| entry.source_path());
     let files = ["probe/x86_64", "probe/i386"].into_iter().flat_map(|folder| {
         let mut files = stems(folder, ".S");
-        for no_entry in ["start", "stubs"] {
-            assert!(files.remove(no_entry), "{folder}/{no_entry}.S");
+        // sixteen.S leads to timed code of 16 bits.
+        let no_entries =
+            if folder.ends_with("i386") { &["start", "stubs", "sixteen"][..] } else { &["start", "stubs"] };
+        for no_entry in no_entries {
+            assert!(files.remove(*no_entry), "{folder}/{no_entry}.S");
         }
         files.into_iter().map(move |name| format!("{folder}/{name}.S"))
     });
@@ -49,6 +52,10 @@ fn no_assembler_file_says_what_a_row_could() {
     let one_line = |body: &str| body.trim().lines().count() == 1;
     for path in Table::get().entries.iter().filter_map(|entry| entry.source_path()) {
         let text = std::fs::read_to_string(root().join(&path)).unwrap();
+        // Of 16 bits: a row has no words for that.
+        if text.contains("sixteen.inc") {
+            continue;
+        }
         let body = |name: &str| {
             let rest = text.split_once(&format!(".macro {name}\n")).unwrap().1;
             rest.split_once(".endm").unwrap().0.to_string()
@@ -62,8 +69,11 @@ fn no_assembler_file_says_what_a_row_could() {
 /// Files of lab/entry that are no way in: the way out to a program and to its memory; what an unknown call leads to; a
 /// look at memory through a program's page tables; the switch of threads and of address spaces; ways to call and to return, and what
 /// the processor may guess; what builds paths and points the CPU at them; stacks, and the pages below them; what an exception means; what comes in front of
-/// a path, in rings and tasks between; descriptors of gates, and the code that programs execute in their own ring.
-const LAB_HELPERS: [&str; 19] = [
+/// a path, in rings and tasks between; descriptors of gates, the code that programs execute in their own
+/// ring; a driver in ring 1.
+const LAB_HELPERS: [&str; 21] = [
+    "driver.S",
+    "driver.c",
     "gates.c",
     "conforming.S",
     "dispatch.S",
