@@ -390,5 +390,7 @@ pub fn leaves(instruction: &Instruction) -> bool {
             | Code::Retfq
             | Code::Retfd
             | Code::Retfw
+            // To another task.
+            | Code::Jmp_ptr1632
     )
 }
