@@ -33,7 +33,12 @@
 
 #define EXCEPTION_STUB_SIZE 16
 #define LANDING_STUB_SIZE   32 /* of those that begin with endbr64 */
-#define LANDING_BYTES	    4  /* of endbr64 */
+#define LANDING_BYTES	    4  /* of endbr64, in protected mode endbr32: f3 0f 1e, and this */
+#ifdef __x86_64__
+#define LANDING_LAST 0xfa
+#else
+#define LANDING_LAST 0xfb
+#endif
 
 /*
  * Every path has a slot of its own, so that a switch does not move the code of another path. A slot is no larger than a page,

@@ -42,16 +42,16 @@ static const struct row rows[] = {
 static void write_landing(call *function)
 {
 	static const uint8_t room[LANDING_BYTES] = {0x90, 0x90, 0x90, 0x90},
-			     endbr64[LANDING_BYTES] = {0xf3, 0x0f, 0x1e, 0xfa};
+			     landing[LANDING_BYTES] = {0xf3, 0x0f, 0x1e, LANDING_LAST};
 	uint8_t *const at = physical_to_virtual(kernel_to_physical((word)function - LANDING_BYTES));
 
 	if (!__builtin_memcmp(at, room, sizeof(room)))
-		__builtin_memcpy(at, endbr64, sizeof(endbr64));
-	if (__builtin_memcmp(at, endbr64, sizeof(endbr64)))
-		panic("a service has no room for endbr64");
+		__builtin_memcpy(at, landing, sizeof(landing));
+	if (__builtin_memcmp(at, landing, sizeof(landing)))
+		panic("a service has no room for endbr");
 }
 
-/* Where a table points for a function: to it, or to the endbr64 in front of it. */
+/* Where a table points for a function: to it, or to the endbr in front of it. */
 static call *entrance(call *function)
 {
 	if (configured[SWITCH_IBT] != IBT_ON)

@@ -1,4 +1,5 @@
 /* As lab/entry/stacks.S, of whose variables those are here that paths in protected mode have. */
+#include "cpu/registers.h"
 #include "entry/layout.h"
 
 	.macro STACK bytes, section, type
@@ -59,6 +60,7 @@ user_cr3:
 	.long	0
 kernel_stack:				# the top of the current thread's
 	.long	0
+	.word	SELECTOR_KERNEL_DATA, 0	# for lss
 program_rsp:				# after syscall: the program's stack pointer
 	.long	0
 gate_frame:				# after a gate: where its frame is, on the entry stack or a copy

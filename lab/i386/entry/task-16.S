@@ -37,9 +37,7 @@ STEP "PTI: switch to the kernel's page tables", TABLES
 	mov	kernel_cr3, %eax	# DS is the kernel's here, and SS is not
 	mov	%eax, %cr3
 STEP "to the kernel's stack"
-	mov	$SELECTOR_KERNEL_DATA, %eax
-	mov	%eax, %ss		# holds off interrupts for one instruction
-	mov	kernel_stack, %esp
+	lss	kernel_stack, %esp	# by one instruction: a load of ss alone holds off an NMI on some processors only
 TASK_SERVES
 STEP "to the stack and the code of 16 bits"
 	EXECUTES 2+6			# and of the code that is in no path
