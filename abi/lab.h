@@ -195,11 +195,10 @@
 #define FEATURE_IBRSALWAYS    21 /* it is best set once, and left on */
 #define FEATURE_IBRSPREFERRED 22 /* it is better than what software can do */
 #define FEATURE_IBRSSAMEMODE  23 /* it also protects a mode from what ran in it before IBRS was set */
-#define FEATURE_LEGACYSYSCALL                                                                                \
-	24 /* syscall in protected mode, AMD's: it leaves the stack alone, so that what comes at any time needs tasks */
-#define FEATURE_LIMITS	  25 /* a segment's limit is checked, which not all emulators do; in protected mode */
-#define FEATURE_PROTECTED 30 /* of the kernel: it runs in protected mode of 32 bits */
-#define FEATURE_LONG	  31 /* of the kernel: it runs in long mode */
+#define FEATURE_LEGACYSYSCALL 24 /* AMD's syscall in protected mode */
+#define FEATURE_LIMITS	      25 /* a segment's limit is checked, which not all emulators do; in protected mode */
+#define FEATURE_PROTECTED     30 /* of the kernel: it runs in protected mode of 32 bits */
+#define FEATURE_LONG	      31 /* of the kernel: it runs in long mode */
 
 #define GATEWAY_INT80	 0
 #define GATEWAY_SYSENTER 1
