@@ -33,6 +33,35 @@ static unsigned long need_vdso(const struct operation *operation)
 	return function;
 }
 
+/* The first register of a CPUID leaf's name: "Genu" of GenuineIntel, "TCGT" of TCGTCGTCGTCG. */
+static uint32_t cpuid_name(uint32_t leaf)
+{
+	uint32_t name, changed;
+
+	__asm__ volatile("cpuid" : "=b"(name), "=a"(changed) : "a"(leaf), "c"(0) : "edx");
+	return name;
+}
+
+#define CPUID_VENDOR	 0
+#define CPUID_HYPERVISOR 0x40000000
+#define NAME_INTEL	 0x756e6547 /* "Genu" */
+#define NAME_TCG	 0x54474354 /* "TCGT" */
+
+static int is_tcg(void)
+{
+	return cpuid_name(CPUID_HYPERVISOR) == NAME_TCG;
+}
+
+/*
+ * Before 9.1 QEMU's TCG pushes what a far call pushes as the kernel does, whatever the ring. With SMAP that is a page fault of the kernel, which
+ * ends the probe. The lab measures these rows without SMAP.
+ */
+static void need_real_far_call(void)
+{
+	if (!auxv(AT_LAB) && is_tcg())
+		emit_refusal(OUTCOME_UNSUPPORTED, CAUSE_EMULATOR, 0, 0, 0, 0);
+}
+
 #ifdef __x86_64__
 
 static long map(unsigned long bytes, long protection, long flags)
@@ -142,20 +171,6 @@ void target_refresh(const struct request *request)
 	(void)request;
 }
 
-/* The first register of a CPUID leaf's name: "Genu" of GenuineIntel, "TCGT" of TCGTCGTCGTCG. */
-static uint32_t cpuid_name(uint32_t leaf)
-{
-	uint32_t name, changed;
-
-	__asm__ volatile("cpuid" : "=b"(name), "=a"(changed) : "a"(leaf), "c"(0) : "edx");
-	return name;
-}
-
-#define CPUID_VENDOR	 0
-#define CPUID_HYPERVISOR 0x40000000
-#define NAME_INTEL	 0x756e6547 /* "Genu" */
-#define NAME_TCG	 0x54474354 /* "TCGT" */
-
 /*
  * QEMU's TCG executes a compatibility-mode syscall on Intel models, too, where real processors raise #UD. Linux relies
  * on that and sets no entry address there (5.16 on, wrmsrl_cstar): the kernel would go on at address 0 and panic. The
@@ -165,7 +180,7 @@ static void need_real_syscall(void)
 {
 	if (auxv(AT_LAB))
 		return;
-	if (cpuid_name(CPUID_VENDOR) == NAME_INTEL && cpuid_name(CPUID_HYPERVISOR) == NAME_TCG)
+	if (cpuid_name(CPUID_VENDOR) == NAME_INTEL && is_tcg())
 		emit_refusal(OUTCOME_UNSUPPORTED, CAUSE_EMULATOR, 0, 0, 0, 0);
 }
 
@@ -178,6 +193,9 @@ void target_prepare(const struct request *request)
 	(void)operation;
 	switch (request->entry->id) {
 #ifdef __x86_64__
+	case ENTRY_FAR_CALL_X86_64:
+		need_real_far_call();
+		break;
 	case ENTRY_CALL:
 		invocations[0].target = (unsigned long)empty_function;
 		break;
@@ -241,6 +259,9 @@ void target_prepare(const struct request *request)
 #else
 	case ENTRY_SYSENTER_I386:
 		need_auxv(AT_SYSINFO);
+		break;
+	case ENTRY_FAR_CALL_I386:
+		need_real_far_call();
 		break;
 	case ENTRY_SYSCALL_I386:
 		need_auxv(AT_SYSINFO);

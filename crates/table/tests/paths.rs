@@ -30,7 +30,7 @@ fn read(source: &str) -> Paths {
         command.arg("-I").arg(include);
     }
     // The script takes the address of the kernel's exception stubs apart, which are not here.
-    command.arg("-Wl,--defsym=exception_stubs=0");
+    command.args(["-Wl,--defsym=exception_stubs=0", "-Wl,--defsym=early_stubs=0"]);
     let script = format!("-Wl,-T,{}", lab.join("kernel.lds").display());
     let output = command.arg(script).arg(&file).arg("-o").arg(&out).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
