@@ -250,7 +250,7 @@
 /* The selectors by which programs name the call gates in the GDT, one for each set of call numbers. */
 #define SELECTOR_GATE_X86_64 0x53
 #define SELECTOR_GATE_I386   0x63
-/* And those into rings 1 and 2, behind which the call goes on to the kernel; x86-64 call numbers. */
+/* And those into rings 1 and 2, behind which the call goes on to the kernel; call numbers of the kernel's mode: x86-64's, or i386's. */
 #define SELECTOR_GATE_RING1  0xb3
 #define SELECTOR_GATE_RING2  0xc3
 

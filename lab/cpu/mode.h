@@ -23,11 +23,6 @@
 #define MODE_HAS_LIMITS		0 /* of FS, GS and the others alike (SDM vol. 3, 5.3.1) */
 #define MODE_HAS_FSGSBASE	1 /* wrfsbase and its like are instructions of 64-bit code */
 
-/* Rows that need limits of segments are of protected mode. */
-static inline void limits_find(void)
-{
-}
-
 /* AMD's processors have no sysenter in long mode, and Intel's no syscall of 32-bit code; CPUID reports what exists outside of it. */
 static inline int mode_has_sysenter(unsigned vendor)
 {

@@ -24,5 +24,4 @@ void rings_find(void)
 	const struct frame frame = program_run_code(rings_ask, (uint64_t)(rings_ask_end - rings_ask), 0);
 	are_wrong = frame.vector == VECTOR_INVALID && frame.ax == 1;
 	rings_point();
-	limits_find(); /* what other gates ask of the machine */
 }

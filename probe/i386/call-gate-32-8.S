@@ -1,30 +1,21 @@
 /*
- * lcall through a call gate of 32 bits that copies eight doublewords from this stack to the kernel's (SDM vol. 3, 5.8.5). The kernel's
- * lret releases them here, too (5.8.6).
+ * lcall through a call gate of 32 bits that copies eight doublewords (gate-32.inc).
  * In: eax number; ebx, ecx, edx. Out: eax.
  * CONTROL pushes and releases the same.
  */
-#include "lab.h"
 #include "timed.inc"
-
-#define COPIED 8
-
-.macro PUSH_COPIED
-	.rept	COPIED
-	push	%eax
-	.endr
-.endm
+#include "gate-32.inc"
 
 .macro LOAD
 	LOAD_INT80
 .endm
 .macro ENTER
-	PUSH_COPIED
+	PUSH_COPIED 8
 	lcall	$SELECTOR_GATE_32_8, $0
 .endm
 .macro CONTROL
-	PUSH_COPIED
-	lea	4 * COPIED(%esp), %esp
+	PUSH_COPIED 8
+	RELEASE	8
 .endm
 .macro UNLOAD
 .endm

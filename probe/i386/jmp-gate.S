@@ -4,14 +4,8 @@
  * In: ebp, where the other side finds the way back. Out: eax, the code segment that was reached.
  * CONTROL stores the same.
  */
-#include "lab.h"
 #include "timed.inc"
-
-	.data
-	.balign	8
-way_back:
-	.long	0
-	.word	USER_CODE_32
+#include "conforming.inc"
 
 .macro LOAD
 	mov	$way_back, %ebp

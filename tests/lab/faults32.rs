@@ -27,6 +27,26 @@ pub fn entries_32() -> impl Iterator<Item = &'static (&'static str, bool)> {
     ENTRIES_32.iter().filter(|(entry, _)| *entry != "syscall" || intel_has_syscall_32())
 }
 
+/// Selectors that a program may not load, into CS or into another register; and descriptors of its own, which it may.
+pub fn selectors_32(bad_code: &[u64], bad_data: &[u64]) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for selector in bad_code {
+        cases.extend(["lcall", "ljmp"].map(|way| case(format!("{way}-selector {selector:x}"), Vector(13))));
+        cases.extend(["lret", "iret"].map(|way| case(format!("{way}-selector {selector:x}"), Taken)));
+    }
+    for selector in bad_data {
+        let registers = ["ds", "es", "fs", "gs", "ss"];
+        cases.extend(registers.map(|register| case(format!("load-{register} {selector:x}"), Vector(13))));
+    }
+    cases.push(case("load-ss 0", Vector(13)));
+    let gone = ["int80", "call_gate", "lcall7"].map(|entry| format!("stack-segment-gone-{entry}"));
+    cases.extend(gone.map(|words| case(words, Vector(13))));
+    cases.extend((0..4).map(|rpl| case(format!("emptied-segment {rpl}"), Exit(0))));
+    cases.extend(["sixteen-bit-segment", "code-segment"].map(|words| case(words, Exit(0))));
+    cases.extend([2, 8, 10, 15, 19, 8191].map(|entry| case(format!("other-descriptor {entry:x}"), Exit(0))));
+    cases
+}
+
 fn addresses_and_selectors_32() -> Vec<Case> {
     let mut cases = Vec::new();
     for at in [0u64, USER_END_32, 0xffff_ffff, 0xc000_0000] {
@@ -44,22 +64,9 @@ fn addresses_and_selectors_32() -> Vec<Case> {
     ] {
         cases.push(case(format!("{name} {upper:x}"), expected));
     }
-    for selector in BAD_CODE {
-        cases.extend(["lcall", "ljmp"].map(|way| case(format!("{way}-selector {selector:x}"), Vector(13))));
-        cases.extend(["lret", "iret"].map(|way| case(format!("{way}-selector {selector:x}"), Taken)));
-    }
-    for selector in BAD_DATA {
-        let registers = ["ds", "es", "fs", "gs", "ss"];
-        cases.extend(registers.map(|register| case(format!("load-{register} {selector:x}"), Vector(13))));
-    }
-    cases.push(case("load-ss 0", Vector(13)));
-    let gone = ["int80", "call_gate", "lcall7"].map(|entry| format!("stack-segment-gone-{entry}"));
-    cases.extend(gone.map(|words| case(words, Vector(13))));
+    cases.extend(selectors_32(&BAD_CODE, &BAD_DATA));
     // TCG checks no limits.
     cases.push(case("segment-limit fff", Exit(0)));
-    cases.extend((0..4).map(|rpl| case(format!("emptied-segment {rpl}"), Exit(0))));
-    cases.extend(["sixteen-bit-segment", "code-segment"].map(|words| case(words, Exit(0))));
-    cases.extend([2, 8, 10, 15, 19, 8191].map(|entry| case(format!("other-descriptor {entry:x}"), Exit(0))));
     cases
 }
 

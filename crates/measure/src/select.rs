@@ -131,11 +131,12 @@ fn patterns(
         if is_of(whose) {
             return Ok(pattern);
         }
-        match Whose::ALL.into_iter().find(|other| is_of(*other)) {
-            Some(_) if whose.is_machs() => Err(not_machs(what, text)),
-            Some(other) => Err(elsewhere(other, what, text)),
-            None if is_of_other(table, what, text) => Err(Error::Usage(of_other(what, text))),
-            None => Err(unknown(what, text, kernel, table.rows(whose).map(name).chain(short_names()))),
+        let others: Vec<Whose> = Whose::ALL.into_iter().filter(|other| is_of(*other)).collect();
+        match others.as_slice() {
+            [] if is_of_other(table, what, text) => Err(Error::Usage(of_other(what, text))),
+            [] => Err(unknown(what, text, kernel, table.rows(whose).map(name).chain(short_names()))),
+            others if others.contains(&kernel.into()) => Err(not_machs(kernel.into(), what, text)),
+            others => Err(elsewhere(others, what, text)),
         }
     };
     texts.iter().map(parse).collect()
@@ -161,8 +162,9 @@ fn several(what: &str, asked: &str) -> String {
     format!("; commas do not separate names: write {}, or a glob such as *-i386", each.join(" "))
 }
 
-fn elsewhere(whose: Whose, what: &str, asked: &str) -> Error {
-    let (owner, command) = match whose {
+/// Whose something is, in words, and the command that measures it.
+fn owner(whose: Whose) -> (&'static str, &'static str) {
+    match whose {
         Whose::Linux => ("Linux", "kentry measure"),
         Whose::Lab => ("the lab", "kentry lab"),
         Whose::Mach => ("the lab with GNU Mach's calls", "kentry lab --personality mach"),
@@ -171,15 +173,27 @@ fn elsewhere(whose: Whose, what: &str, asked: &str) -> Error {
             "the lab's kernel for protected mode with GNU Mach's calls",
             "kentry lab --lab-kernel i386 --personality mach",
         ),
-    };
-    Error::Usage(format!("--{what} {}: only {owner} has it (`{command}`)", asked))
+    }
 }
 
-/// What is there without the personality that was asked for.
-fn not_machs(what: &str, asked: &str) -> Error {
+/// What others have: by calls of Linux, if one of them has it so.
+fn elsewhere(others: &[Whose], what: &str, asked: &str) -> Error {
+    let mut plain: Vec<Whose> = others.iter().copied().filter(|other| !other.is_machs()).collect();
+    plain.extend(others.first().filter(|_| plain.is_empty()));
+    let owners = plain.into_iter().map(owner);
+    let named: Vec<String> = owners.clone().map(|(who, command)| format!("{who} (`{command}`)")).collect();
+    match owners.collect::<Vec<_>>().as_slice() {
+        [(who, command)] => Error::Usage(format!("--{what} {asked}: only {who} has it (`{command}`)")),
+        _ => Error::Usage(format!("--{what} {asked}: not this kernel, but {} have it", named.join(" and "))),
+    }
+}
+
+/// What the same kernel has without the personality that was asked for.
+fn not_machs(kernels: Whose, what: &str, asked: &str) -> Error {
+    let (_, command) = owner(kernels);
     let has_none = if what == "entry" { "serves no call of GNU Mach's" } else { "is no call of GNU Mach's" };
     Error::Usage(format!(
-        "--{what} {asked}: it {has_none} (`kentry lab` without --personality mach measures it)"
+        "--{what} {asked}: it {has_none} (`{command}` without --personality mach measures it)"
     ))
 }
 

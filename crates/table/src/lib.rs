@@ -6,6 +6,7 @@
 #![deny(missing_docs)]
 
 mod differs;
+pub mod feature;
 pub mod freestanding;
 pub mod header;
 mod known;

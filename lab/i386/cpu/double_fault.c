@@ -22,16 +22,6 @@ _Noreturn void double_fault_is_fatal(void)
 
 void double_fault_prepare(void)
 {
-	double_fault_tss = (struct tss){
-	    .eip = (word)double_fault_task,
-	    .eflags = FLAGS_ONE,
-	    .esp = (word)double_fault_stack_top,
-	    .cs = SELECTOR_KERNEL_CODE,
-	    .ss = SELECTOR_KERNEL_DATA,
-	    .ds = SELECTOR_KERNEL_DATA,
-	    .es = SELECTOR_KERNEL_DATA,
-	    .io_map = sizeof(struct tss),
-	};
-	gdt[SELECTOR_DOUBLE_FAULT / 8] =
-	    system_descriptor(&double_fault_tss, sizeof(struct tss) - 1, TYPE_TSS);
+	double_fault_tss = tss_of_kernel((word)double_fault_task, (word)double_fault_stack_top);
+	tables_set_task(SELECTOR_DOUBLE_FAULT, &double_fault_tss);
 }

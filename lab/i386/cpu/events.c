@@ -5,7 +5,6 @@
 #include "mm/mm.h"
 #include "serial/serial.h"
 
-#define RFLAGS_VM      0x20000
 #define RFLAGS_RF      0x10000
 #define PRESENT_MEMORY 0x9000 /* of a descriptor's upper half: present, and code or data */
 #define CODE	       0x0800
@@ -32,7 +31,7 @@ static struct tss tasks[EVENTS] __attribute__((section(".cpu_area"), aligned(16)
 void events_init(void)
 {
 	for (unsigned i = 0; i < EVENTS; i++) {
-		tasks[i] = tss_of_kernel((const void *)events[i].code, events[i].stack_top);
+		tasks[i] = tss_of_kernel((word)events[i].code, (word)events[i].stack_top);
 		tables_set_task(SELECTOR_EVENT + 8 * i, &tasks[i]);
 	}
 }
@@ -44,7 +43,10 @@ int events_are_tasks(void)
 	return are_tasks;
 }
 
-/* The TSS of programs must hold the kernel's page tables as long as a gate leads to a task. */
+/*
+ * As long as a gate leads to a task, the TSS of programs must hold the kernel's page tables. tables_note writes there what are_tasks says: so that comes
+ * before the first gate does, and after the last.
+ */
 void events_configure(void)
 {
 	const int wanted = configured[SWITCH_EVENTS_BY] == EVENTS_BY_TASK;

@@ -17,14 +17,11 @@
 #define LIMIT	      0x000f00000000ffff
 #define MOST_OF_BYTES (1ul << 20)
 
-extern uint64_t gdt[GDT_ENTRIES];
 int limit_faults(word selector);
 
 int limits_are_checked(void)
 {
-	const uint64_t base = (word)gdt;
-
-	gdt[SELECTOR_TRIAL / 8] = BYTE_OF_DATA | (base & 0xffffff) << 16 | base >> 24 << 56;
+	gdt[SELECTOR_TRIAL / 8] = with_base(BYTE_OF_DATA, (word)gdt);
 	const int are_checked = limit_faults(SELECTOR_TRIAL);
 	gdt[SELECTOR_TRIAL / 8] = 0;
 	return are_checked;
@@ -53,7 +50,7 @@ void limits_configure(void)
 
 int limits_cut(uint64_t *descriptor)
 {
-	const word base = (word)(*descriptor >> 16 & 0xffffff) | (word)(*descriptor >> 56) << 24;
+	const word base = base_of(*descriptor);
 	const uint64_t limit = (*descriptor & 0xffff) | (*descriptor >> 48 & 0xf) << 16;
 	const uint64_t bytes = *descriptor & GRANULARITY ? (limit + 1) * PAGE : limit + 1;
 

@@ -26,8 +26,6 @@
 
 int limits_are_checked(void);
 
-void limits_find(void); /* entry/gates.c */
-
 /* Both vendors' processors have it outside of long mode. */
 static inline int mode_has_sysenter(unsigned vendor)
 {

@@ -4,12 +4,11 @@
 #include "entry/steps/steps.h"
 
 /* The base that a selector of thread-local storage has; of all others it is 0. */
-static uint32_t base_of(uint32_t selector)
+static word base_by(uint32_t selector)
 {
 	const unsigned index = selector / 8 - SELECTOR_TLS / 8;
-	const uint64_t descriptor = index < TLS_ENTRIES ? tables_tls(index) : 0;
 
-	return (uint32_t)(descriptor >> 16 & 0xffffff) | (uint32_t)(descriptor >> 56) << 24;
+	return index < TLS_ENTRIES ? base_of(tables_tls(index)) : 0;
 }
 
 uint64_t gs_base(void)
@@ -17,7 +16,7 @@ uint64_t gs_base(void)
 	uint32_t selector;
 
 	__asm__ volatile("mov %%gs, %0" : "=r"(selector));
-	return base_of(selector & 0xffff);
+	return base_by(selector & 0xffff);
 }
 
 uint64_t fs_base(void)
@@ -25,7 +24,7 @@ uint64_t fs_base(void)
 	uint32_t selector;
 
 	__asm__ volatile("mov %%fs, %0" : "=r"(selector));
-	return base_of(selector & 0xffff);
+	return base_by(selector & 0xffff);
 }
 
 void gs_load(uint16_t selector)

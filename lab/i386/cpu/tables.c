@@ -9,7 +9,6 @@
 #include "lab.h"
 
 #define TYPE_LDT	    0x2
-#define TYPE_CALL_GATE	    0xc
 #define TYPE_INTERRUPT_GATE 0xe
 #define TYPE_TRAP_GATE	    0xf
 #define RING1		    0x20 /* DPL 1 */
@@ -51,26 +50,14 @@ static struct whole_tss {
 #define WHOLE_TSS (offsetof(struct whole_tss, ports) + sizeof(whole_tss.ports))
 extern struct tss tss __attribute__((alias("whole_tss")));
 
-/* SDM vol. 3, 6.11, 5.8.3: an interrupt, trap or call gate. */
-static uint64_t gate(word target, unsigned type, unsigned privilege)
-{
-	return (target & 0xffff) | (uint64_t)SELECTOR_KERNEL_CODE << 16 |
-	       (uint64_t)(PRESENT | privilege | type) << 40 | (uint64_t)(target >> 16) << 48;
-}
-
 struct tss *tss_named(unsigned selector)
 {
-	const uint64_t descriptor = gdt[selector / 8];
-
-	return (struct tss *)((word)(descriptor >> 16 & 0xffffff) | (word)(descriptor >> 56) << 24);
+	return (struct tss *)base_of(gdt[selector / 8]);
 }
 
 uint64_t system_descriptor(const void *base, unsigned limit, unsigned type)
 {
-	const uint64_t address = (word)base;
-
-	return (limit & 0xffff) | (address & 0xffffff) << 16 | (uint64_t)(PRESENT | type) << 40 |
-	       (address >> 24 & 0xff) << 56;
+	return with_base((limit & 0xffff) | (uint64_t)(PRESENT | type) << TYPE_SHIFT, (word)base);
 }
 
 /* Whether programs may use VECTOR_SOFTWARE with int, too. */
@@ -118,7 +105,8 @@ void gate_to_stub(unsigned vector)
 	if (vector == VECTOR_DOUBLE)
 		gate_to_task(vector, SELECTOR_DOUBLE_FAULT, 0);
 	else
-		idt[vector] = gate(stub_of(vector), TYPE_INTERRUPT_GATE, privilege_of(vector));
+		idt[vector] =
+		    gate(TYPE_INTERRUPT_GATE, privilege_of(vector), SELECTOR_KERNEL_CODE, stub_of(vector));
 }
 
 void gate_opens(int to_programs)
@@ -139,28 +127,21 @@ void gates_land(void)
 
 void gate_to_path(unsigned vector, word path, int is_trap_gate)
 {
-	idt[vector] = gate(path, is_trap_gate ? TYPE_TRAP_GATE : TYPE_INTERRUPT_GATE, privilege_of(vector));
+	idt[vector] = gate(is_trap_gate ? TYPE_TRAP_GATE : TYPE_INTERRUPT_GATE, privilege_of(vector),
+			   SELECTOR_KERNEL_CODE, path);
 }
 
 void gates_to_paths(word x86_64, word i386)
 {
 	(void)x86_64; /* no program has these numbers */
-	gdt[SELECTOR_GATE_I386 / 8] = ldt[0] = gate(i386, TYPE_CALL_GATE, USER);
-}
-
-/* A gate to another ring than the kernel's. */
-static uint64_t gate_to_ring(word target, unsigned code_segment)
-{
-	const uint64_t selector = code_segment & ~SELECTOR_RING;
-
-	return (gate(target, TYPE_CALL_GATE, USER) & ~0xffff0000ull) | selector << 16;
+	gdt[SELECTOR_GATE_I386 / 8] = ldt[0] = gate(TYPE_CALL_GATE, USER, SELECTOR_KERNEL_CODE, i386);
 }
 
 void gates_to_rings(word ring1, word ring2, word from_ring1)
 {
-	gdt[SELECTOR_GATE_RING1 / 8] = gate_to_ring(ring1, SELECTOR_RING1_CODE);
-	gdt[SELECTOR_GATE_RING2 / 8] = gate_to_ring(ring2, SELECTOR_RING2_CODE);
-	gdt[SELECTOR_GATE_RING0 / 8] = gate(from_ring1, TYPE_CALL_GATE, RING1);
+	gdt[SELECTOR_GATE_RING1 / 8] = gate(TYPE_CALL_GATE, USER, SELECTOR_RING1_CODE, ring1);
+	gdt[SELECTOR_GATE_RING2 / 8] = gate(TYPE_CALL_GATE, USER, SELECTOR_RING2_CODE, ring2);
+	gdt[SELECTOR_GATE_RING0 / 8] = gate(TYPE_CALL_GATE, RING1, SELECTOR_KERNEL_CODE, from_ring1);
 }
 
 void gates_to_rings_close(void)
@@ -197,13 +178,13 @@ void tss_set_tables(word kernel, word program)
 	tss.cr3 = events_are_tasks() ? kernel : program;
 }
 
-struct tss tss_of_kernel(const void *code, const uint8_t *stack_top)
+struct tss tss_of_kernel(word code, word stack_top)
 {
 	return (struct tss){
 	    .cr3 = kernel_cr3,
-	    .eip = (word)code,
+	    .eip = code,
 	    .eflags = FLAGS_ONE,
-	    .esp = (word)stack_top,
+	    .esp = stack_top,
 	    .cs = SELECTOR_KERNEL_CODE,
 	    .ss = SELECTOR_KERNEL_DATA,
 	    .ds = SELECTOR_KERNEL_DATA,
@@ -249,7 +230,7 @@ void tables_load(void)
 	tss.ldt = SELECTOR_LDT; /* which a task that goes back to this one loads */
 	double_fault_prepare();
 	events_init();
-	gates_prepare(gdt);
+	gates_prepare();
 	for (unsigned vector = 0; vector < sizeof(idt) / sizeof(idt[0]); vector++)
 		gate_to_stub(vector);
 

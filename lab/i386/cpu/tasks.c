@@ -41,23 +41,12 @@ static const struct {
     {SELECTOR_TASK_NESTED, SELECTOR_GATE_TASK_NESTED, &path_task_nested},
 };
 
-static word stack, tables;
+static word stack;
 
-/* As a task is before it is called: at the beginning of its path. FS, GS and the link are null. */
+/* As a task is before it is called: at the beginning of its path. */
 static void begin(unsigned task)
 {
-	task_tss[task] = (struct tss){
-	    .cr3 = tables,
-	    .eip = *tasks[task].path,
-	    .eflags = FLAGS_ONE,
-	    .esp = stack,
-	    .cs = SELECTOR_KERNEL_CODE,
-	    .ss = SELECTOR_KERNEL_DATA,
-	    .ds = SELECTOR_KERNEL_DATA,
-	    .es = SELECTOR_KERNEL_DATA,
-	    .ldt = SELECTOR_LDT,
-	    .io_map = sizeof(struct tss),
-	};
+	task_tss[task] = tss_of_kernel(*tasks[task].path, stack);
 }
 
 static void begin_16(void)
@@ -90,8 +79,7 @@ void tasks_point(void)
 {
 	for (unsigned task = 0; task < TASKS; task++) {
 		begin(task);
-		gdt[tasks[task].selector / 8] =
-		    system_descriptor(&task_tss[task], sizeof(struct tss) - 1, TYPE_TSS);
+		tables_set_task(tasks[task].selector, &task_tss[task]);
 		gdt[tasks[task].gate / 8] = task_gate(tasks[task].selector, USER);
 	}
 	gate_to_task(VECTOR_TASK, SELECTOR_TASK, USER);
@@ -108,7 +96,6 @@ void tasks_set_stack(word top)
 
 void tasks_set_tables(word cr3)
 {
-	tables = cr3;
 	for (unsigned task = 0; task < TASKS; task++)
 		task_tss[task].cr3 = cr3;
 }
@@ -154,7 +141,7 @@ void tasks_leave(struct tasks_kept *kept)
 	kept->task_16 = tss_16;
 	__builtin_memcpy(kept->tasks, task_tss, sizeof(task_tss));
 	if (events_are_tasks())
-		tss.cr3 = tables;
+		tss.cr3 = kernel_cr3;
 	load_task_register(SELECTOR_TSS);
 	set_busy(1u << BUSY_PROGRAM);
 	for (unsigned task = 0; task < TASKS; task++)

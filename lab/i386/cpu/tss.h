@@ -1,6 +1,7 @@
 /* Task state segments, and descriptors in the tables of protected mode (tables.c). */
 #pragma once
 
+#include "cpu/registers.h"
 #include "entry/frame_layout.h"
 #include "word.h"
 
@@ -37,6 +38,7 @@ struct tss_16 {
 #define TYPE_TSS_16    0x1
 #define TYPE_TSS       0x9
 #define TYPE_BUSY      0x2 /* in the type of a TSS */
+#define TYPE_CALL_GATE 0xc
 #define PRESENT	       0x80
 #define USER	       0x60 /* DPL 3 */
 #define TYPE	       0x1f /* of these bits, the type */
@@ -54,11 +56,29 @@ uint64_t system_descriptor(const void *base, unsigned limit, unsigned type);
 /* The TSS whose descriptor is there. */
 struct tss *tss_named(unsigned selector);
 
-/* A task of the kernel's that has not begun, and its descriptor. */
-struct tss tss_of_kernel(const void *code, const uint8_t *stack_top);
+/* A task of the kernel's that has not begun, in the kernel's page tables; and its descriptor. */
+struct tss tss_of_kernel(word code, word stack_top);
 void tables_set_task(unsigned selector, const struct tss *task);
 /* Points a vector at a task; privilege: USER, or 0. */
 void gate_to_task(unsigned vector, unsigned selector, unsigned privilege);
+
+/* SDM vol. 3, 3.4.5: the base in a descriptor, and a descriptor whose base was 0 with this one. */
+static inline word base_of(uint64_t descriptor)
+{
+	return (word)(descriptor >> 16 & 0xffffff) | (word)(descriptor >> 56) << 24;
+}
+
+static inline uint64_t with_base(uint64_t descriptor, word base)
+{
+	return descriptor | (uint64_t)(base & 0xffffff) << 16 | (uint64_t)(base >> 24) << 56;
+}
+
+/* SDM vol. 3, 6.11, 5.8.3: a call, interrupt or trap gate. It leads to the ring of the code segment, whoever uses it. */
+static inline uint64_t gate(unsigned type, unsigned privilege, unsigned code_segment, word target)
+{
+	return (target & 0xffff) | (uint64_t)(code_segment & ~SELECTOR_RING) << 16 |
+	       (uint64_t)(PRESENT | privilege | type) << TYPE_SHIFT | (uint64_t)(target >> 16) << 48;
+}
 
 /* SDM vol. 3, 7.2.5. */
 static inline uint64_t task_gate(unsigned selector, unsigned privilege)

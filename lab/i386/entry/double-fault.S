@@ -33,7 +33,7 @@ STEP "use more of the stack than there is"
 	jne	1b
 STEP "it was survived"
 	movl	$0, survives_at
-STEP "PTI: programs' tables to their TSS", TABLES, FOR_NOBODY
+STEP "PTI: programs' tables to their TSS", TABLES, EVENTS_BY_GATES
 	push	%eax
 	mov	user_cr3, %eax
 	mov	%eax, tss + TSS_CR3

@@ -154,7 +154,7 @@ STEP "save registers"
 	LOAD_SEGMENTS
 STEP "PTI: note the page tables", TABLES
 	mov	%cr3, %ebx
-STEP "PTI: and those of the TSS", TABLES, FOR_TASKS
+STEP "PTI: and those of the TSS", TABLES, EVENTS_BY_TASKS
 	mov	tss + TSS_CR3, %esi
 TO_KERNEL_TABLES %eax, lost
 HOOK IN_KERNEL
@@ -181,7 +181,7 @@ STEP "copy-frame: is it a program's", COPIED
 	TEST_RING	FRAME_CS
 	BRANCH	JNE, 52f
 /* What was interrupted may have written the one and not yet the other (WRITE_CR3 of steps.inc): both come back as they were. */
-STEP "PTI: those of the TSS", TABLES, FOR_TASKS
+STEP "PTI: those of the TSS", TABLES, EVENTS_BY_TASKS
 	mov	%esi, tss + TSS_CR3
 STEP "PTI: were they the program's", TABLES
 	test	$PROGRAM_TOP_BIT, %ebx

@@ -21,5 +21,5 @@ extern struct far_pointer flat_call_gate_16_0_i386, flat_call_gate_16_1_i386, fl
 extern const uint8_t conforming_page[];
 
 /* Their descriptors: those that do not depend on where paths are; points the others at them. */
-void gates_prepare(uint64_t *gdt);
+void gates_prepare(void);
 void gates_point(void);

@@ -12,24 +12,8 @@
 #define LODSB_FS 0xac64
 #define LENGTH	 2
 
-/* A program's code, which reads itself beyond the limit of FS, and goes on where nothing checks it (gates.c). */
-	.section .rodata
-	.globl	limit_ask, limit_ask_end
-limit_ask:
-	mov	$SELECTOR_LIMIT, %eax
-	mov	%eax, %fs
-	mov	%esp, %esi		# the end of its stack is the beginning of its code
-	lodsb	%fs:(%esi)
-	ud2
-limit_ask_end:
-
 .macro IDENTIFY
-READ_INSTRUCTION
-STEP "is it ours?"
-	cmp	$LODSB_FS, %ecx
-	BRANCH	JNE, 54f
-	addl	$LENGTH, GATE_IP(%edx)
-	FORGET_INSTRUCTION
+	IDENTIFY_BY LODSB_FS, LENGTH
 .endm
 
 SERVING_FAULT limit_fault, 13, 0, IDENTIFY

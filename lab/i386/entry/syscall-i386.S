@@ -50,18 +50,7 @@ STEP "sysret", SWITCH_EXIT, IS(EXIT_NATURAL)
 	mov	%ss:landing_pad, %ecx
 	mov	%ss:program_rsp, %esp
 	sysret
-STEP "drop the number", SWITCH_EXIT, IS(EXIT_IRET), SWITCH_STACK, IS(STACK_FRAME)
-	add	$8, %esp
-STEP "push a frame for iret", SWITCH_EXIT, IS(EXIT_IRET), SWITCH_PTI, IS(PTI_OFF), SWITCH_STACK, IS(STACK_MINIMUM)
-	PUSH_IRET_FRAME
-STEP "PTI: push a frame for iret where it is mapped", TRAMPOLINE, SWITCH_EXIT, IS(EXIT_IRET)
-	mov	$exit_stack_top, %esp
-	PUSH_IRET_FRAME
-TO_PROGRAM_TABLES %eax, kept, SWITCH_EXIT, IS(EXIT_IRET)
-HOOK OUT_LATE, SWITCH_EXIT, IS(EXIT_IRET)
-STEP "iret", SWITCH_EXIT, IS(EXIT_IRET)
-1:	iret
-	FAULT	1b, 0
+EXIT_BY_IRET
 SERVE_RARE
 END_PATH
 

@@ -2,7 +2,7 @@
 
 use crate::build::{Program, freestanding_with};
 use crate::faults::flags;
-use crate::faults32::ENTRIES_32;
+use crate::faults32::{ENTRIES_32, selectors_32};
 use crate::guest::{Emulator, LIMIT};
 use crate::isolation::kernel_ranges;
 use crate::kernel::Kernel;
@@ -53,25 +53,6 @@ fn addresses() -> Vec<Case> {
 const BAD_CODE: [u64; 12] = [0, 3, 0x10, 0x13, 0x18, 0x1b, 0x2b, 0x43, 0x4b, 0x83, 0xa1, 0xfffb];
 const BAD_DATA: [u64; 9] = [0x10, 0x13, 0x18, 0x1b, 0x43, 0x4b, 0x63, 0x83, 0xfffb];
 
-fn selectors() -> Vec<Case> {
-    let mut cases = Vec::new();
-    for selector in BAD_CODE {
-        cases.extend(["lcall", "ljmp"].map(|way| case(format!("{way}-selector {selector:x}"), Vector(13))));
-        cases.extend(["lret", "iret"].map(|way| case(format!("{way}-selector {selector:x}"), Taken)));
-    }
-    for selector in BAD_DATA {
-        let registers = ["ds", "es", "fs", "gs", "ss"];
-        cases.extend(registers.map(|register| case(format!("load-{register} {selector:x}"), Vector(13))));
-    }
-    cases.push(case("load-ss 0", Vector(13)));
-    let gone = ["int80", "call_gate", "lcall7"].map(|entry| format!("stack-segment-gone-{entry}"));
-    cases.extend(gone.map(|words| case(words, Vector(13))));
-    cases.extend(["sixteen-bit-segment", "code-segment"].map(|words| case(words, Exit(0))));
-    cases.extend((0..4).map(|rpl| case(format!("emptied-segment {rpl}"), Exit(0))));
-    cases.extend([2, 8, 10, 15, 19, 8191].map(|entry| case(format!("other-descriptor {entry:x}"), Exit(0))));
-    cases
-}
-
 fn instructions() -> Vec<Case> {
     let mut cases: Vec<Case> =
         ["hlt", "cli", "out", "read-cr0", "sysexit"].map(|name| case(name, Vector(13))).into();
@@ -103,7 +84,7 @@ fn flags_and_stacks(switches: &str) -> Vec<Case> {
 fn forbidden_addresses_selectors_and_instructions() {
     let program = program();
     for_each_in(Trial::protected(Emulator::TcgIntel), &PATHS[..3], |trial, _| {
-        let cases = addresses().into_iter().chain(selectors()).chain(instructions());
+        let cases = addresses().into_iter().chain(selectors_32(&BAD_CODE, &BAD_DATA)).chain(instructions());
         cases.for_each(|case| trial.exec(&program, &case));
     });
 }

@@ -8,7 +8,7 @@ use iced_x86::{Decoder, DecoderOptions};
 use places::lab::{Accelerator, Bochs, End, Mode, Qemu};
 use table::Table;
 
-/// Rows that a use of each enters the kernel, and their cases in gates32.S; whether they need limits of segments, which TCG does not check.
+/// Rows of which each use enters the kernel, and their cases in gates32.S.
 const ENTRIES: &[(&str, &str)] = &[
     ("into", "into"),
     ("bound", "bound"),

@@ -4,7 +4,7 @@
 use super::opening::Opening;
 use super::{capitalized, fault, section};
 use crate::prices::{self, LabRuns, sequence};
-use table::{Group, Origin, Profile, Setting, Switch, Table};
+use table::{Group, Origin, Profile, Setting, Switch, Table, feature};
 
 /// What kernels do around their entries, and why.
 const BILL: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/bill.md"));
@@ -79,7 +79,7 @@ pub fn explain_known(table: &Table, name: &str, switches: &[&Switch], runs: &Lab
 fn facts(table: &Table, switch: &Switch) -> String {
     let name = &switch.name;
     let mut text = format!("{}. A switch of the lab", capitalized(&switch.what));
-    text.push_str(&format!(": `kentry lab --set {name}={}`.\n\n", other(switch)));
+    text.push_str(&format!(": `{}`.\n\n", command(table, switch)));
     text.push_str(&format!("- Values: {}; by default {}\n", values(switch), switch.default));
     for need in &switch.requires {
         let of = if need.values.is_empty() {
@@ -145,6 +145,22 @@ pub fn explain_profile(table: &Table, profile: &Profile) -> String {
     text
 }
 
+/// How to set it, with what that value requires.
+fn command(table: &Table, switch: &Switch) -> String {
+    let value = other(switch);
+    let needs = switch.requirements(&value);
+    let features = needs.iter().filter_map(|need| need.feature.as_deref());
+    let options = features.filter_map(feature::options).map(str::to_owned);
+    let is_default = |name: &str, allowed: &[String]| {
+        table.switch(name).is_some_and(|switch| allowed.contains(&switch.default))
+    };
+    let switches = needs.iter().flat_map(|need| &need.switches);
+    let switches = switches.filter(|(name, allowed)| !is_default(name, allowed));
+    let sets = switches.filter_map(|(name, allowed)| Some(format!("--set {name}={}", allowed.first()?)));
+    let words = ["kentry lab".to_owned()].into_iter().chain(options).chain(sets);
+    words.chain([format!("--set {}={value}", switch.name)]).collect::<Vec<_>>().join(" ")
+}
+
 /// What the switch can be set to besides its default.
 fn other(switch: &Switch) -> String {
     let known = switch.values.iter().find(|value| **value != switch.default).cloned();
@@ -165,7 +181,10 @@ fn required(need: &table::Requirement) -> String {
         } else {
             ""
         };
-        format!("the processor's {}{without}", feature.to_uppercase())
+        match feature::options(feature) {
+            Some(options) => format!("{} ({options})", feature::name(feature)),
+            None => format!("the processor's {}{without}", feature::name(feature)),
+        }
     });
     let switches = need.switches.iter().map(|(name, values)| format!("{name}={}", values.join(" or ")));
     feature.chain(switches).collect::<Vec<_>>().join(", and ")

@@ -23,7 +23,7 @@ pub struct LabArgs {
     /// Measure with these switches of the kernel; each --set is a configuration, and all are shown side by side; --set default sets none
     #[arg(short, long, value_name = "SWITCH=VALUE,...", value_hint = ValueHint::Other)]
     pub set: Vec<String>,
-    /// Which of the lab's kernels: for long mode, or for 32-bit protected mode as it was before (docs/lab-i386.md)
+    /// Which of the lab's kernels: for long mode, or for the protected mode of 32 bits that came before it (docs/lab-i386.md)
     #[arg(long, value_name = "NAME", default_value = "x86_64")]
     pub lab_kernel: LabKernel,
     /// Whose calls are measured, and whose a program of --exec makes: those of Linux, or those of GNU Mach (docs/mach.md)
@@ -54,7 +54,8 @@ pub struct LabArgs {
         conflicts_with_all = ["entry", "operation", "footprint", "dry_run", "format", "output", "color", "verbose", "all", "no_save", "name", "tag"]
     )]
     pub exec: Vec<OsString>,
-    /// With --exec: ud2, lock nop, int3 and div are system calls of the program, as for probes; stands before --exec
+    /// With --exec: an exception that an entry is made of (ud2, int3, div and others) is a system call of the program, as it is of probes;
+    /// stands before --exec
     #[arg(long, requires = "exec", hide_short_help = true)]
     pub serve_exceptions: bool,
     /// Print what would be measured, and measure nothing

@@ -36,8 +36,8 @@ pub struct GuestArgs {
     /// What executes the kernel's instructions
     #[arg(long, value_name = "WHAT", default_value = "auto")]
     pub accel: Accel,
-    /// The 64-bit processor to emulate, by the emulator's name for it (qemu-system-x86_64 -cpu help, bochs -help cpu);
-    /// --accel auto then means tcg [default: max,vendor=GenuineIntel; with --bochs tigerlake]
+    /// The processor to emulate, by the emulator's name for it (qemu-system-x86_64 -cpu help, bochs -help cpu); one of 32 bits will do
+    /// for --lab-kernel i386 alone; --accel auto then means tcg [default: max,vendor=GenuineIntel; with --bochs tigerlake]
     #[arg(long, value_name = "NAME", value_hint = ValueHint::Other, value_parser = cpu_model)]
     pub cpu_model: Option<String>,
     /// How long the guest may take [default: 60; with --bochs 600, since each --set takes it some 20 seconds]

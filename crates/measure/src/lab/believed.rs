@@ -1,29 +1,13 @@
 //! Which rows' times mean something where a hypervisor does part of ring 0 itself.
 
-use super::plan::Job;
+use super::plan::{BY_INTERRUPT, Job};
 use environment::{Ring0, Trapped};
 use table::Kind;
 
-/// Entries of the lab whose way into the kernel is an exception or an interrupt, by their files.
-const BY_INTERRUPT: [&str; 12] = [
-    "int80",
-    "int3",
-    "div0",
-    "ud",
-    "into",
-    "bound",
-    "np-fault",
-    "ss-fault",
-    "limit-fault",
-    "v86",
-    "double-fault",
-    "exception",
-];
-
-/// Those whose way is an invalid instruction.
+/// Files of the lab's entries whose way into the kernel is an invalid instruction.
 const BY_INVALID: [&str; 1] = ["ud"];
 
-/// Those that begin with a page fault.
+/// Those that begin with a page fault, which is no system call.
 const BY_PAGE_FAULT: [&str; 1] = ["exception"];
 
 /// Operations that change pages which are mapped, so that translations must be flushed.
@@ -75,8 +59,9 @@ impl Does<'_> {
         match what {
             Trapped::Cr3Writes => self.writes_cr3(),
             Trapped::Interrupts => {
-                let is_interrupt = BY_INTERRUPT.contains(&self.file()) || self.faults_on_vsyscall();
-                is_interrupt || (self.enters() && self.has("exit", "iret"))
+                let is_interrupt =
+                    BY_INTERRUPT.contains(&self.file()) || BY_PAGE_FAULT.contains(&self.file());
+                is_interrupt || self.faults_on_vsyscall() || (self.enters() && self.has("exit", "iret"))
             }
             Trapped::InvalidInstructions => BY_INVALID.contains(&self.file()),
             other => other
@@ -127,7 +112,7 @@ pub fn remarks(ring0: &Ring0, job: &Job) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::lab::Configuration;
-    use crate::lab::plan::GATES;
+    use crate::lab::plan::BY_CALL_GATE;
     use environment::Verdict;
     use std::collections::BTreeSet;
     use table::Table;
@@ -154,8 +139,8 @@ mod tests {
             let mut paths = long.paths.iter().chain(&protected.paths);
             let kind = paths.find(is_of_file).map(|path| path.kind);
             let is = |kinds: &[u32]| kind.is_some_and(|kind| kinds.contains(&kind));
-            assert_eq!(GATES.contains(&file), is(&[interrupt, gate]), "{file}");
-            assert_eq!(BY_INTERRUPT.contains(&file), is(&[interrupt, exception]), "{file}");
+            assert_eq!(BY_CALL_GATE.contains(&file), is(&[gate]), "{file}");
+            assert_eq!(BY_INTERRUPT.contains(&file), is(&[interrupt]), "{file}");
             assert_eq!(BY_PAGE_FAULT.contains(&file), is(&[exception]), "{file}");
         }
     }

@@ -6,7 +6,7 @@ use document::Outcome;
 use nix::errno::Errno;
 use places::lab::{Collected, End, Ran, Trouble};
 use record::{Failure, MOST_OUTPUT, Verdict, abi};
-use table::Entry;
+use table::{Entry, feature};
 
 /// The answer of one round of a row of this entry.
 pub fn answer_of(entry: &Entry, configuration: &Configuration, ran: &Ran) -> Answer {
@@ -63,9 +63,12 @@ pub fn unsupported(configuration: &Configuration, switch: u64) -> String {
     let Some((switch, value)) = configuration.of_switch(switch) else {
         return format!("this CPU lacks what switch {switch} needs");
     };
-    let features = switch.requirements(value).into_iter().filter_map(|need| need.feature.as_ref());
-    let features = features.map(|feature| feature.to_uppercase()).collect::<Vec<_>>().join(", ");
-    match features.as_str() {
+    let features = || switch.requirements(value).into_iter().filter_map(|need| need.feature.as_ref());
+    let names = features().map(|feature| feature::name(feature)).collect::<Vec<_>>().join(", ");
+    if let Some(options) = features().find_map(|feature| feature::options(feature)) {
+        return format!("{}={value} requires {names} (`kentry lab {options}`)", switch.name);
+    }
+    match names.as_str() {
         "" => format!("this CPU lacks what {}={value} requires", switch.name),
         features => format!("this CPU has no {features}, which {}={value} requires", switch.name),
     }

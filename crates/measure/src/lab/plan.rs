@@ -40,18 +40,11 @@ pub enum Numbered {
     Round(usize),
 }
 
-/// Files of the lab's entries whose paths begin at a gate. The gate decides whether interrupts stay on in the kernel; with
-/// other entries the instruction decides.
-pub(super) const GATES: [&str; 17] = [
+/// Files of the lab's entries whose paths begin at an interrupt or trap gate.
+pub(super) const BY_INTERRUPT: [&str; 11] = [
     "int80",
     "double-fault",
     "v86",
-    "call-gate",
-    "call-gate-32-1",
-    "call-gate-32-8",
-    "call-gate-16-0",
-    "call-gate-16-1",
-    "call-gate-16-8",
     "ud",
     "int3",
     "div0",
@@ -61,6 +54,16 @@ pub(super) const GATES: [&str; 17] = [
     "ss-fault",
     "limit-fault",
 ];
+
+/// Those whose paths begin at a call gate.
+pub(super) const BY_CALL_GATE: [&str; 6] =
+    ["call-gate", "call-gate-32-1", "call-gate-32-8", "call-gate-16-0", "call-gate-16-1", "call-gate-16-8"];
+
+/// Whether the gate decides if interrupts stay on in the kernel; with other entries the instruction decides.
+fn is_gate(job: &Job) -> bool {
+    let file = job.row.0.lab.as_deref().unwrap_or_default();
+    BY_INTERRUPT.contains(&file) || BY_CALL_GATE.contains(&file)
+}
 
 /// The switch that decides the same for one of them.
 const DECIDING: &str = "gate";
@@ -355,7 +358,6 @@ impl<'a> LabPlan<'a> {
 /// For every entry that goes through a gate, the first job with each type of gate, by its index; and its configuration while
 /// it is observed.
 fn observed<'a>(jobs: &[Job<'a>]) -> Vec<(usize, Configuration<'a>)> {
-    let is_gate = |job: &Job| job.row.0.lab.as_ref().is_some_and(|file| GATES.contains(&file.as_str()));
     let mut first: Vec<(usize, &Job)> = Vec::new();
     for (index, job) in jobs.iter().enumerate().filter(|(_, job)| is_gate(job)) {
         if !first.iter().any(|(_, seen)| seen.has_gate_of(job)) {

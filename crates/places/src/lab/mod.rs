@@ -41,7 +41,7 @@ pub enum Mode {
     /// Long mode: programs of 64 and of 32 bits.
     #[default]
     Long,
-    /// Protected mode of 32 bits, as it was before: `lab/i386`.
+    /// Protected mode of 32 bits, which was there before long mode: `lab/i386`.
     Protected,
 }
 
