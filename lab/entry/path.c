@@ -234,11 +234,11 @@ static void lay_out(const struct path *path, const configuration wanted)
 	add_block(path->steps, 1);
 }
 
-/* To its slot, which is written through the direct map: where paths run, they are read-only. */
+/* To its slot. */
 static void place(const struct path *path)
 {
 	const uint64_t *from = (const uint64_t *)draft;
-	uint64_t *to = physical_to_virtual(kernel_to_physical((word)path->slot));
+	uint64_t *to = to_write((word)path->slot);
 
 	for (unsigned i = 0; i < PATH_SLOT / sizeof(*to); i++)
 		if (to[i] != from[i])

@@ -39,13 +39,13 @@ static void write_byte(uint8_t *to, uint8_t byte)
 }
 
 /*
- * Through the direct map: where code runs, it is read-only. An NMI may come between any two bytes, and returns by these sites, too. So
+ * An NMI may come between any two bytes, and returns by these sites, too. So
  * the rest is written only while the first byte is a ret, behind which nothing is executed; a processor sees the bytes
  * in the order in which it has written them.
  */
 static void write_site(word site, word to)
 {
-	uint8_t *const code = physical_to_virtual(kernel_to_physical(site));
+	uint8_t *const code = to_write(site);
 	const uint32_t displacement = (uint32_t)(to - (site + RETURN_BYTES));
 
 	write_byte(code, RET);

@@ -4,6 +4,7 @@
 #define LARGE_PAGE  (2ul << 20)
 #define KERNEL_BASE 0xffffffff80000000ul
 #define DIRECT_MAP  0xffff888000000000ul /* memory, and only that of tables_init */
+#define IMAGE_ALIAS DIRECT_MAP		 /* the image, where all of it may be written */
 #define DEVICE_MAP  0xffffc00000000000ul /* devices' registers, screens */
 
 /* The exit stack again, from ESPFIX_MAP on at each of the 65,536 places that differ in bits 31 to 16 (entry/steps/espfix.S), and below. */

@@ -38,6 +38,12 @@ static inline word virtual_to_physical(const void *address)
 	return (word)address - DIRECT_MAP;
 }
 
+/* Of the kernel's code and constants: where they may be written. Where they are executed and read, they are read-only. */
+static inline void *to_write(word address)
+{
+	return (void *)(kernel_to_physical(address) + IMAGE_ALIAS);
+}
+
 /*
  * pages.c: pages are taken one after the other, and all pages of a program are given back at once. There is no list and
  * no lock. A page that is freed earlier is reused first.

@@ -38,12 +38,11 @@ static const struct row rows[] = {
 };
 #undef CALL
 
-/* Code is written through the direct map: where it runs, it is read-only. */
 static void write_landing(call *function)
 {
 	static const uint8_t room[LANDING_BYTES] = {0x90, 0x90, 0x90, 0x90},
 			     landing[LANDING_BYTES] = {0xf3, 0x0f, 0x1e, LANDING_LAST};
-	uint8_t *const at = physical_to_virtual(kernel_to_physical((word)function - LANDING_BYTES));
+	uint8_t *const at = to_write((word)function - LANDING_BYTES);
 
 	if (!__builtin_memcmp(at, room, sizeof(room)))
 		__builtin_memcpy(at, landing, sizeof(landing));

@@ -117,7 +117,7 @@ paging_change:
 	mov	%eax, %cr0
 	ret				# its address and the stack are read with the new tables
 
-/* The kernel and nothing else: at its physical addresses, at KERNEL_BASE, at DIRECT_MAP. */
+/* The kernel and nothing else: at its physical addresses, and at KERNEL_BASE. */
 	.balign 4096
 	.globl	boot_directory
 boot_directory:
@@ -131,9 +131,7 @@ boot_directory:
 	IMAGE_AGAIN
 	.fill	768 - IMAGE_TABLES, 4, 0
 	IMAGE_AGAIN			# 0xc0000000
-	.fill	16 - IMAGE_TABLES, 4, 0
-	IMAGE_AGAIN			# 0xc4000000
-	.fill	1024 - 768 - 16 - IMAGE_TABLES - SCREEN_TABLES - 1, 4, 0
+	.fill	1024 - 768 - IMAGE_TABLES - SCREEN_TABLES - 1, 4, 0
 	.long	window_table - KERNEL_BASE + TABLE	# window.c: 0xfec00000
 	.set	table, 0
 	.rept	SCREEN_TABLES

@@ -1,17 +1,19 @@
 /*
- * What lies where in an address space of 4 GiB: programs have 3 of them, as in Linux. The kernel's image is mapped apart from the
- * memory that it lies in, so that its code may be read-only where it runs.
+ * What lies where in an address space of 4 GiB: programs have 3 of them, as in Linux. Memory and the kernel's image in it are mapped at one
+ * distance from where they are, so that a segment whose base is that distance does without page tables (cpu/unpaged.c). Where the image is
+ * read-only it is mapped a second time.
  */
 #pragma once
 
 #define LARGE_PAGE  (4ul << 20) /* with two levels; with three it is half of that (tables.c) */
 #define KERNEL_BASE 0xc0000000ul
-#define DIRECT_MAP  0xc4000000ul /* memory, and only that of tables_init */
+#define DIRECT_MAP  KERNEL_BASE	 /* memory, and only that of tables_init */
+#define IMAGE_ALIAS 0xee000000ul /* the image's code and constants, where they may be written */
 #define DEVICE_MAP  0xf0000000ul /* devices' registers, screens */
 #define DEVICE_END  0xfe000000ul
 
-/* Physical memory above is not used: it would not fit between DIRECT_MAP and DEVICE_MAP. */
-#define MEMORY_LIMIT (DEVICE_MAP - DIRECT_MAP)
+/* Physical memory above is not used: it would not fit below IMAGE_ALIAS. */
+#define MEMORY_LIMIT (IMAGE_ALIAS - DIRECT_MAP)
 
 /* With three levels of page tables, those below the top one: the processor reads its four entries when CR3 is loaded, and not again. */
 #define TOPS_BESIDE uint64_t directories[3][PAGE / sizeof(uint64_t)];

@@ -171,19 +171,28 @@ static void must_map(void *top, word address, unsigned level, uint64_t bits)
 	put(place.table, place.index, bits);
 }
 
+/* What is read-only where it is used. */
+static void map_alias(void)
+{
+	for (word address = (word)kernel_start; address < (word)rodata_end; address += PAGE)
+		must_map(KERNEL_TOP, (word)to_write(address), 0,
+			 kernel_to_physical(address) | bits_of(MAP_WRITE));
+}
+
 static void map_kernel(void *top, const uint8_t *from, const uint8_t *to, unsigned rights)
 {
 	for (word address = (word)from; address < (word)to; address += PAGE)
 		must_map(top, address, 0, kernel_to_physical(address) | bits_of(rights));
 }
 
-/* Large pages only where all of them is memory: what lies beside may be a device. */
+/* Large pages only where all of them is memory, for what lies beside may be a device; and where all have the same rights. */
 static void map_memory(struct range range)
 {
 	const word large = span(1);
+	const int is_image = range.start == (word)image_start;
 
 	for (word here = (word)range.start; here < range.end;) {
-		const int is_large = !(here & (large - 1)) && range.end - here >= large;
+		const int is_large = !is_image && !(here & (large - 1)) && range.end - here >= large;
 
 		must_map(KERNEL_TOP, DIRECT_MAP + here, is_large ? 1 : 0,
 			 here | bits_of(MAP_WRITE) | (is_large ? PTE_LARGE : 0));
@@ -222,6 +231,7 @@ static void map_all(unsigned form, const struct range *memory, unsigned count)
 	map_kernel(KERNEL_TOP, kernel_start, text_end, MAP_EXECUTE);
 	map_kernel(KERNEL_TOP, text_end, rodata_end, 0);
 	map_kernel(KERNEL_TOP, rodata_end, kernel_end, MAP_WRITE);
+	map_alias();
 	must_map(KERNEL_TOP, UNTRAIN_PAGE, 0, kernel_to_physical((word)returns_page) | bits_of(MAP_EXECUTE));
 	must_map(KERNEL_TOP, SAFE_RETURN_PAGE, 0,
 		 kernel_to_physical((word)returns_page) | bits_of(MAP_EXECUTE));
@@ -533,9 +543,8 @@ void tables_check_isolation(uint64_t *pages, uint64_t *foreign)
 
 int tables_are_blind(void)
 {
-	/* Kernel data, kernel code, and the same data where all memory is mapped. */
-	const word places[] = {(word)KERNEL_TOP, (word)kernel_start,
-			       (word)physical_to_virtual(kernel_to_physical((word)KERNEL_TOP))};
+	/* Kernel data, kernel code, and the same code where it may be written. */
+	const word places[] = {(word)KERNEL_TOP, (word)kernel_start, (word)to_write((word)kernel_start)};
 	long (*const peek)(word) = (void *)path_peek_as_program;
 	const int isolated = configured[SWITCH_PTI] == PTI_ON;
 	int blind = isolated;
