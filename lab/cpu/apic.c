@@ -30,7 +30,7 @@ static int is_there;
 void apic_write(unsigned offset, uint32_t value)
 {
 	if (registers)
-		*(volatile uint32_t *)(registers + offset) = value;
+		*(volatile uint32_t *)device_now(registers + offset) = value;
 	else
 		wrmsr(MSR_X2APIC + offset / 16, value);
 }
@@ -38,7 +38,7 @@ void apic_write(unsigned offset, uint32_t value)
 uint32_t apic_read(unsigned offset)
 {
 	if (registers)
-		return *(volatile uint32_t *)(registers + offset);
+		return *(volatile uint32_t *)device_now(registers + offset);
 	return (uint32_t)rdmsr(MSR_X2APIC + offset / 16);
 }
 

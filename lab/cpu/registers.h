@@ -106,7 +106,7 @@
  */
 #define SELECTOR_LOCAL	      4	   /* its descriptor is in the LDT */
 #define SELECTOR_RING	      3	   /* of CS: the ring that runs, 0 for the kernel alone */
-#define SELECTOR_BOOT_CODE    0x08 /* 32 bits; in the boot's table alone */
+#define SELECTOR_BOOT_CODE    0x08 /* 32 bits, flat; of the kernel for long mode in the boot's table alone */
 #define SELECTOR_KERNEL_CODE  0x10
 #define SELECTOR_KERNEL_DATA  0x18
 #define SELECTOR_USER_CODE_32 0x23

@@ -57,7 +57,7 @@ static inline void segments_load(const struct segments *segments)
 }
 
 /* In long mode the processor checks no limits. */
-static inline int limits_cut(const uint64_t *descriptor)
+static inline int limits_fit(const uint64_t *descriptor)
 {
 	(void)descriptor;
 	return 1;

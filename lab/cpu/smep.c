@@ -11,8 +11,10 @@ int smep_refuses(void)
 {
 	const unsigned all = PROTECT_READ | PROTECT_WRITE | PROTECT_EXECUTE;
 
-	space_new(WORD_BITS, end_of_programs(WORD_BITS));
-	const int is_there = !space_add(SMEP_CODE, PAGE, all, (struct source){0}) &&
+	if (tables_are_off())
+		return 0;
+	const int is_there = !space_new(WORD_BITS, end_of_programs(WORD_BITS)) &&
+			     !space_add(SMEP_CODE, PAGE, all, (struct source){0}) &&
 			     !user_write(SMEP_CODE, code, sizeof(code));
 	const int is_refused = is_there && smep_call(SMEP_CODE);
 	space_enter(&kernel_space);

@@ -17,12 +17,6 @@ static inline word align_up(word value, word to)
 	return (value + to - 1) & ~(to - 1);
 }
 
-/* Programs' addresses of so many bits end here. */
-static inline word end_of_programs(int bits)
-{
-	return bits == WORD_BITS ? USER_END : USER_END_32;
-}
-
 static inline word kernel_to_physical(word address)
 {
 	return address - KERNEL_BASE;
@@ -58,6 +52,7 @@ void pages_set_layout(uint64_t drawn_from);
 word page_take(void); /* physical, zeroed; 0 when there is none */
 void page_free(word physical);
 word pages_left(void);
+word pages_take_block(word bytes); /* adjacent ones, not zeroed; 0 when there are not so many */
 #define CACHE_PLACES 1024
 uint64_t page_of_cache(uint64_t place); /* physical, not zeroed; 0 when there is no room for a cache */
 int page_is_for_good(word physical);	/* the cache's, or the kernel's */
@@ -97,6 +92,8 @@ void pcids_forget(
 void tables_init(const struct range *memory, unsigned count);
 /* Where a device is mapped (MAP_DEVICE or MAP_SCREEN); null when it is out of reach, or there is no memory for page tables. */
 volatile void *tables_map_device(word physical, word bytes, unsigned kind);
+/* Where to access what it has answered: with paging there, without it elsewhere. */
+DEVICE_NOW
 struct address_space;
 /* An empty lower half, and the kernel's upper half. From the first on, that has no new top-level entries. */
 void tables_new_space(struct address_space *made);
@@ -116,6 +113,10 @@ word tables_unmap(word address); /* the physical page that was there, or 0 */
 int tables_find(word address, word *physical, unsigned *rights);
 /* The first page from an address on that is mapped; `end` when there is none before it. Both are programs' addresses. */
 word tables_next(word address, word end);
+/* Programs' addresses of so many bits end here. */
+word end_of_programs(int bits);
+/* Whether programs get one block of memory without page tables. */
+int tables_are_off(void);
 void tables_configure(void); /* CR4, global pages and identifiers, by the switches as they are now */
 /* The kernel's half in programs' tables under isolation: pages that are mapped, and those of them that should not be. */
 void tables_check_isolation(uint64_t *pages, uint64_t *foreign);
@@ -184,6 +185,8 @@ struct address_space {
 	int is_copy;		     /* its pages are those of another, which outlives it */
 	struct address_space *other; /* null until space_other is called */
 	int bits;
+	word
+	    block; /* without page tables, the physical address of the one piece of memory that it is; otherwise 0 */
 	word end;     /* of addresses */
 	word map_top; /* mmap looks for room below */
 	word break_start, break_now;
@@ -200,9 +203,10 @@ void space_enter(struct address_space *to);
 /* Ends one that is not the current one; or all, of which none is. */
 void space_end(struct address_space *ended);
 void space_end_all(void);
-void space_new(int bits, word map_top); /* makes one, and enters it; there are MOST_THREADS */
-struct address_space *space_prepare(int bits,
-				    word map_top); /* makes one alone; null when there is none left */
+/* Makes one, and enters it; there are MOST_THREADS. 0, or -ENOMEM when there is no room for its block. */
+long space_new(int bits, word map_top);
+/* Makes one alone; null when there is none left, or where it would be a block. */
+struct address_space *space_prepare(int bits, word map_top);
 /*
  * A copy of the current one, as fork makes it: tables and areas of its own, the same pages, which neither may write. It must end
  * before the program goes on: who writes to a page then has it alone. Null when there is none left, or no memory.

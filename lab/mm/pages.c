@@ -19,6 +19,7 @@
 _Static_assert(CACHE_PLACES == 1 << 2 * HALF_SHIFT, "each place has a page of its own");
 
 static word next, end, kept;
+static word memory_end;
 static word cached; /* the first of the cache's pages; 0: memory is too small for it */
 static word freed;  /* the first of a chain through the pages themselves */
 
@@ -37,7 +38,7 @@ static word gap(uint64_t *state)
 void pages_init(word from, word to)
 {
 	next = align_up(from, PAGE);
-	end = to & ~(PAGE - 1);
+	end = memory_end = to & ~(PAGE - 1);
 	cached = end > next && (end - next) / LEAST_PART >= CACHE_PLACES * PAGE ? next : 0;
 	if (cached)
 		next += CACHE_PLACES * PAGE;
@@ -97,6 +98,14 @@ word pages_left(void)
 	return next < end ? end - next : 0;
 }
 
+word pages_take_block(word bytes)
+{
+	if (pages_left() < bytes)
+		return 0;
+	end -= bytes;
+	return end;
+}
+
 void pages_keep(void)
 {
 	kept = next;
@@ -106,6 +115,7 @@ void pages_release(void)
 {
 	/* The same pages for every program of a layout. */
 	next = kept + drawn.first * PAGE;
+	end = memory_end;
 	drawn.of_program = drawn.seed;
 	freed = 0;
 }

@@ -54,12 +54,13 @@ static struct address_space *unused(void)
 	return 0;
 }
 
-/* Makes an empty one. */
+/* Makes an empty one, with page tables. */
 static void set_up(struct address_space *made, int bits, word map_top)
 {
 	made->is_used = 1;
 	made->is_copy = 0;
 	made->other = 0;
+	made->block = 0;
 	made->bits = bits;
 	made->end = end_of_programs(bits);
 	made->map_top = map_top;
@@ -70,19 +71,25 @@ static void set_up(struct address_space *made, int bits, word map_top)
 	tables_new_space(made);
 }
 
-void space_new(int bits, word map_top)
+long space_new(int bits, word map_top)
 {
 	struct address_space *const made = unused();
 
 	if (!made)
 		panic("more address spaces than threads");
 	set_up(made, bits, map_top);
+	if (tables_are_off()) {
+		made->block = pages_take_block(made->end);
+		if (!made->block)
+			return -ENOMEM;
+	}
 	space_enter(made);
+	return 0;
 }
 
 struct address_space *space_prepare(int bits, word map_top)
 {
-	struct address_space *const made = unused();
+	struct address_space *const made = space->block ? 0 : unused();
 
 	if (made)
 		set_up(made, bits, map_top);
@@ -91,7 +98,7 @@ struct address_space *space_prepare(int bits, word map_top)
 
 struct address_space *space_other(void)
 {
-	if (!space->other) {
+	if (!space->other && !space->block) {
 		space->other = unused();
 		if (space->other)
 			set_up(space->other, space->bits, space->map_top);
@@ -101,7 +108,7 @@ struct address_space *space_other(void)
 
 struct address_space *space_copy(void)
 {
-	struct address_space *const made = unused();
+	struct address_space *const made = space->block ? 0 : unused();
 
 	if (!made)
 		return 0;
@@ -204,9 +211,32 @@ static int continues(const struct area *area, const struct area *next)
 	       !next->source.count && !area->pages && !next->pages;
 }
 
+static int has_source(const struct area *area, word page)
+{
+	const int64_t from = (int64_t)(page - area->start) - (int64_t)area->source.offset;
+
+	return from + (int64_t)PAGE > 0 && from < (int64_t)area->source.count;
+}
+
+/* In a block there is no fault that could bring a page: all of an area is there from the start. The kernel's pages are copied. */
+static void fill(const struct area *area)
+{
+	uint8_t *const to = physical_to_virtual(space->block + area->start);
+
+	__builtin_memset(to, 0, area->end - area->start);
+	if (area->pages)
+		__builtin_memcpy(to, area->pages, area->end - area->start);
+	for (word at = 0; at < area->end - area->start; at += PAGE)
+		if (has_source(area, area->start + at))
+			source_fill(&area->source, at, to + at);
+}
+
 static long insert(struct area area)
 {
 	unsigned at = 0;
+
+	if (space->block)
+		fill(&area);
 
 	for (unsigned i = 0; i < space->area_count; i++)
 		if (continues(&space->areas[i], &area)) {
@@ -308,6 +338,8 @@ void space_forget(word start, word bytes)
 {
 	if (!is_range(start, bytes))
 		return;
+	if (space->block)
+		__builtin_memset(physical_to_virtual(space->block + start), 0, bytes);
 	drop_pages(start, start + bytes);
 	tables_flush();
 }
@@ -396,6 +428,8 @@ long space_move(word start, word bytes, word to, word new_bytes)
 {
 	if (!space_is_movable(start, bytes))
 		return -EFAULT;
+	if (space->block)
+		return -ENOMEM;
 	/* Nothing may fail once pages have moved: they would be left without a flush, and without an area. */
 	if (space->area_count + MOVE_AREAS > MAX_AREAS)
 		return -ENOMEM;
@@ -431,13 +465,6 @@ long space_set_break(word to)
 	}
 	space->break_now = to;
 	return (long)to;
-}
-
-static int has_source(const struct area *area, word page)
-{
-	const int64_t from = (int64_t)(page - area->start) - (int64_t)area->source.offset;
-
-	return from + (int64_t)PAGE > 0 && from < (int64_t)area->source.count;
 }
 
 static int allows(const struct area *area, word error)

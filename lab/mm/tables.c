@@ -429,6 +429,17 @@ static uint64_t wanted_cr4(void)
 	       (configured[SWITCH_GLOBAL] == GLOBAL_ON ? CR4_PGE : 0);
 }
 
+word end_of_programs(int bits)
+{
+	return bits == WORD_BITS ? USER_END : USER_END_32;
+}
+
+/* Long mode has no other protection. */
+int tables_are_off(void)
+{
+	return 0;
+}
+
 void tables_configure(void)
 {
 	const uint64_t others = read_cr4() & ~(uint64_t)CR4_SWITCHED, wanted = others | wanted_cr4();

@@ -55,7 +55,7 @@ static void draw(unsigned row, unsigned column, uint8_t letter)
 
 	for (unsigned line = 0; line < FONT_ROWS * scale; line++) {
 		const uint64_t top = ((uint64_t)row * FONT_ROWS * scale + line) * target.line_bytes;
-		draw_row((volatile uint64_t *)(memory + top + left), font[letter - FONT_FIRST][line / scale]);
+		draw_row(device_now(memory + top + left), font[letter - FONT_FIRST][line / scale]);
 	}
 }
 
@@ -71,8 +71,8 @@ void screen_put(unsigned row, unsigned column, char letter)
 	if (target.kind == SCREEN_PIXELS)
 		draw(row, column, wanted);
 	else
-		*(volatile uint16_t *)(memory + (uint64_t)row * target.line_bytes + column * LETTER_BYTES) =
-		    VGA_GREY | wanted;
+		*(volatile uint16_t *)device_now(memory + (uint64_t)row * target.line_bytes +
+						 column * LETTER_BYTES) = VGA_GREY | wanted;
 }
 
 void screen_clear(void)

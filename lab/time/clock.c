@@ -12,6 +12,7 @@ union time_memory time_memory __attribute__((aligned(4096)));
 extern uint8_t vsyscall_original_page[];
 
 static uint64_t started; /* TSC */
+static void *copy;
 
 static void advance(struct time_base *base, uint64_t shifted)
 {
@@ -46,6 +47,11 @@ static void update(struct time_clock *clock, uint64_t now)
 	++*sequence;
 }
 
+void clock_copy_to(void *page)
+{
+	copy = page;
+}
+
 void clock_update(void)
 {
 	const word flags = interrupts_off(); /* the tick updates, too */
@@ -55,6 +61,8 @@ void clock_update(void)
 		update(&time_memory.page.clocks[i], now);
 	__builtin_memcpy(vsyscall_original_page + VSYSCALL_TIME_OFFSET, &time_memory.page,
 			 sizeof(time_memory.page));
+	if (copy)
+		__builtin_memcpy(copy, &time_memory, sizeof(time_memory));
 	interrupts_restore(flags);
 }
 

@@ -15,6 +15,8 @@ extern union time_memory {
 void clock_init(uint64_t seconds, uint64_t hertz); /* CLOCK_REALTIME now, frequency of the TSC */
 void clock_set_resolution(uint64_t ticks);	   /* of the coarse clocks: from one update to the next */
 void clock_update(void);			   /* moves the bases to now */
+/* A copy of the page that clock_update keeps, too; null: there is none. */
+void clock_copy_to(void *page);
 void clock_program_starts(void);		   /* CPU time is counted from now */
 /* A clock's time by id, as clock_gettime has it; 0 when there is no such clock. */
 int clock_read(uint32_t id, struct time_value *out);

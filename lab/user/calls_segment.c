@@ -140,7 +140,7 @@ long call_set_thread_area(word descriptor)
 			return -EFAULT;
 	}
 	uint64_t entry = descriptor_of(&from);
-	if (from.number < first || from.number >= first + TLS_ENTRIES || !limits_cut(&entry))
+	if (from.number < first || from.number >= first + TLS_ENTRIES || !limits_fit(&entry))
 		return -EINVAL;
 	set_entry(from.number - first, entry);
 	return 0;

@@ -8,6 +8,7 @@
 /* The address of position-independent programs, as on Linux without the random part. */
 #define BASE_64		  0x555555554000ul
 #define BASE_32		  0x56555000ul
+#define BASE_BLOCK	  0x08000000ul /* without page tables, where the others are beyond the end */
 #define BASE_RANDOM_PAGES 0x400
 
 /* mmap begins so far below the end; the stack is above. */
@@ -131,6 +132,8 @@ static uint64_t base_of(const struct header *header)
 
 	if (header->type != ET_DYN)
 		return 0;
+	if (space->block)
+		return BASE_BLOCK + random;
 	return (header->bits == 64 ? BASE_64 : BASE_32) + random;
 }
 
@@ -147,8 +150,10 @@ long elf_load(struct text file, struct loaded *out)
 		log_line("a 64-bit program: this kernel runs 32-bit ones alone");
 		return -ENOEXEC;
 	}
-	space_new(header.bits,
-		  end_of_programs(header.bits) - STACK_ROOM - (random_next() % BASE_RANDOM_PAGES) * PAGE);
+	const long problem = space_new(header.bits, end_of_programs(header.bits) - STACK_ROOM -
+							(random_next() % BASE_RANDOM_PAGES) * PAGE);
+	if (problem)
+		return problem;
 	*out = (struct loaded){
 	    .bits = header.bits,
 	    .base = base_of(&header),

@@ -189,6 +189,7 @@ struct end program_run(const struct start *start)
 
 void programs_end(void)
 {
+	clock_copy_to(0);
 	threads_end();
 	problem = 0;
 }
@@ -203,8 +204,8 @@ struct frame program_run_code(const uint8_t *code, uint64_t bytes, int serve)
 	    .ss = SELECTOR_USER_DATA,
 	};
 
-	space_new(WORD_BITS, end_of_programs(WORD_BITS));
-	if (space_add(PROGRAM_CODE, bytes, PROTECT_READ | PROTECT_EXECUTE, (struct source){code, bytes, 0}))
+	if (space_new(WORD_BITS, end_of_programs(WORD_BITS)) ||
+	    space_add(PROGRAM_CODE, bytes, PROTECT_READ | PROTECT_EXECUTE, (struct source){code, bytes, 0}))
 		panic("no memory for the first program");
 	struct thread *const thread = thread_new(&frame, WORD_BITS, serve, 0);
 	calls_reset_thread(thread, "");

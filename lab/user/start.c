@@ -11,10 +11,11 @@
 #define AT_SYSINFO 32 /* the kernel's header names it for i386 alone */
 
 #define STACK_BYTES	  (8ul << 20)
-#define STACK_RANDOM	  0x1000 /* in units of its alignment */
+#define BLOCK_STACK_BYTES (256ul << 10) /* without page tables, where all of it is there from the start */
+#define STACK_RANDOM	  0x1000	/* in units of its alignment */
 #define STACK_ALIGNMENT	  16
 #define LONGEST_ARGUMENT  (128ul << 10) /* MAX_ARG_STRLEN */
-#define ARGUMENTS_BYTES	  (STACK_BYTES / 4)
+#define ARGUMENTS_PART	  4		/* of the stack, that arguments may have */
 #define TICKS_A_SECOND	  100
 #define VDSO_RANDOM_PAGES 0x100
 #define SHADOW_BYTES	  STACK_BYTES /* as in Linux; a stack has more than return addresses */
@@ -30,19 +31,25 @@ unsigned gateway_best(void)
 	return cpu_has(FEATURE_SYSCALL32) ? GATEWAY_SYSCALL : GATEWAY_INT80;
 }
 
-unsigned gateway_choose(void)
+static void point_gateway(unsigned chosen)
 {
 	static const uint8_t *const codes[] = {
 	    [GATEWAY_INT80] = gateway_int80,
 	    [GATEWAY_SYSENTER] = gateway_sysenter,
 	    [GATEWAY_SYSCALL] = gateway_syscall,
 	};
+
+	__builtin_memcpy(vdso32 + VDSO32_GATEWAY, codes[chosen], GATEWAY_SIZE);
+}
+
+unsigned gateway_choose(void)
+{
 	const unsigned chosen = gateway_best();
 
 	if ((uint64_t)(vdso32_image_end - vdso32_image) > sizeof(vdso32))
 		panic("the 32-bit vDSO is larger than expected");
 	__builtin_memcpy(vdso32, vdso32_image, (uint64_t)(vdso32_image_end - vdso32_image));
-	__builtin_memcpy(vdso32 + VDSO32_GATEWAY, codes[chosen], GATEWAY_SIZE);
+	point_gateway(chosen);
 	return chosen;
 }
 
@@ -65,17 +72,23 @@ void shadow_stack_drop(uint64_t top)
 	space_remove(top - SHADOW_BYTES - PAGE, PAGE + SHADOW_BYTES);
 }
 
-/* Maps the time page, followed by the image. Returns the image's address; 0 when there is no room. */
+/*
+ * Maps the time page, followed by the image. Returns the image's address; 0 when there is no room. Without page tables the program has copies, of
+ * which the one of the time page follows; and sysenter is closed (lab/i386/entry/hardware.c).
+ */
 static uint64_t map_vdso(int bits)
 {
 	const uint8_t *image = bits == 64 ? vdso64_image : vdso32;
 	const uint64_t bytes = bits == 64 ? (uint64_t)(vdso64_image_end - vdso64_image) : sizeof(vdso32);
 
+	if (bits == 32)
+		point_gateway(space->block ? GATEWAY_INT80 : gateway_best());
 	space->map_top -= (random_next() % VDSO_RANDOM_PAGES) * PAGE;
 	const uint64_t at = space_find(PAGE + align_up(bytes, PAGE));
 	if (!at || space_add_pages(at, &time_memory, PAGE, PROTECT_READ) ||
 	    space_add_pages(at + PAGE, image, bytes, PROTECT_READ | PROTECT_EXECUTE))
 		return 0;
+	clock_copy_to(space->block ? physical_to_virtual(space->block + at) : 0);
 	return at + PAGE;
 }
 
@@ -149,14 +162,14 @@ static uint64_t bytes_of(const char *argument)
 	return bytes <= LONGEST_ARGUMENT ? bytes : 0;
 }
 
-static long check_arguments(const struct start *start)
+static long check_arguments(const struct start *start, uint64_t stack_bytes)
 {
 	uint64_t sum = 0;
 
 	for (unsigned i = 0; i < start->argument_count; i++) {
 		const uint64_t bytes = bytes_of(start->arguments[i]);
 		sum += bytes + sizeof(uint64_t);
-		if (!bytes || sum > ARGUMENTS_BYTES)
+		if (!bytes || sum > stack_bytes / ARGUMENTS_PART)
 			return -E2BIG;
 	}
 	return 0;
@@ -192,10 +205,11 @@ static void fill_stack(struct stack *stack, const struct start *start, const str
 
 long start_prepare(const struct start *start, struct loaded *loaded, struct frame *frame)
 {
+	const uint64_t stack_bytes = space->block ? BLOCK_STACK_BYTES : STACK_BYTES;
 	const uint64_t top = space->end - (random_next() % STACK_RANDOM) * STACK_ALIGNMENT;
 	struct stack stack = {.at = top, .word = loaded->bits / 8};
-	const uint64_t stack_start = (top - STACK_BYTES) & ~(PAGE - 1);
-	const long problem = check_arguments(start);
+	const uint64_t stack_start = (top - stack_bytes) & ~(PAGE - 1);
+	const long problem = check_arguments(start, stack_bytes);
 
 	if (problem)
 		return problem;

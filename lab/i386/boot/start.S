@@ -98,25 +98,6 @@ boot_gdt_pointer:
 	.word	. - boot_gdt - 1
 	.long	boot_gdt
 
-/*
- * void paging_change(word cr3, word cr4): the processor goes to page tables of the other form. CR4.PAE changes with paging off (SDM vol. 3,
- * 4.1.2), where code must be at its physical address: both forms map this page there, for the kernel alone. Interrupts are off; an NMI
- * between the two writes of CR0 would find no table of gates, and the machine would stop. That is why it happens only between
- * measurements, when the switch changes.
- */
-	.globl	paging_change
-paging_change:
-	mov	4(%esp), %ecx
-	mov	8(%esp), %edx
-	mov	%cr0, %eax
-	and	$~CR0_PG, %eax
-	mov	%eax, %cr0
-	mov	%edx, %cr4
-	mov	%ecx, %cr3
-	or	$CR0_PG, %eax
-	mov	%eax, %cr0
-	ret				# its address and the stack are read with the new tables
-
 /* The kernel and nothing else: at its physical addresses, and at KERNEL_BASE. */
 	.balign 4096
 	.globl	boot_directory

@@ -36,6 +36,21 @@ static uint64_t with_limit(uint64_t descriptor, word bytes)
 	       limit >> 16 << 48;
 }
 
+/*
+ * Segments of 16 bits are not there without page tables: a return to such a stack would need the kernel's by another name, whose base is made
+ * for flat segments (entry/steps/espfix.S).
+ */
+static void configure_16(void)
+{
+	static const unsigned selectors[] = {SELECTOR_CODE_16, SELECTOR_DATA_16};
+
+	for (unsigned i = 0; i < sizeof(selectors) / sizeof(selectors[0]); i++) {
+		uint64_t *const descriptor = &gdt[selectors[i] / 8];
+		const uint64_t present = (uint64_t)PRESENT << TYPE_SHIFT;
+		*descriptor = tables_are_off() ? *descriptor & ~present : *descriptor | present;
+	}
+}
+
 void limits_configure(void)
 {
 	const int is_limited = configured[SWITCH_SEGMENTS] == SEGMENTS_LIMITED;
@@ -43,23 +58,25 @@ void limits_configure(void)
 
 	for (unsigned i = 0; i < sizeof(selectors) / sizeof(selectors[0]); i++) {
 		uint64_t *const descriptor = &gdt[selectors[i] / 8];
-		*descriptor =
-		    is_limited ? with_limit(*descriptor, USER_END) : *descriptor | LIMIT | GRANULARITY;
+		*descriptor = is_limited ? with_limit(*descriptor, end_of_programs(32))
+					 : *descriptor | LIMIT | GRANULARITY;
 	}
+	configure_16();
 }
 
-int limits_cut(uint64_t *descriptor)
+int limits_fit(uint64_t *descriptor)
 {
-	const word base = base_of(*descriptor);
+	const word base = base_of(*descriptor), end = end_of_programs(32);
 	const uint64_t limit = (*descriptor & 0xffff) | (*descriptor >> 48 & 0xf) << 16;
 	const uint64_t bytes = *descriptor & GRANULARITY ? (limit + 1) * PAGE : limit + 1;
 
 	if (configured[SWITCH_SEGMENTS] != SEGMENTS_LIMITED || !*descriptor)
 		return 1;
 	/* One that expands down has what is behind its limit, to the end of all addresses. */
-	if (base >= USER_END || *descriptor & EXPANDS_DOWN)
+	if (base >= end || *descriptor & EXPANDS_DOWN)
 		return 0;
-	if (bytes > USER_END - base)
-		*descriptor = with_limit(*descriptor, USER_END - base);
+	if (bytes > end - base)
+		*descriptor = with_limit(*descriptor, end - base);
+	*descriptor = with_base(*descriptor, space->block + base);
 	return 1;
 }

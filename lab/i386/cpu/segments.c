@@ -1,14 +1,16 @@
 /* Bases of segments, which come from descriptors alone. */
 #include "cpu/segments.h"
 #include "cpu/cpu.h"
+#include "cpu/tss.h"
 #include "entry/steps/steps.h"
+#include "mm/mm.h"
 
-/* The base that a selector of thread-local storage has; of all others it is 0. */
+/* The base that a selector of thread-local storage has, for the program; of all others it is 0. */
 static word base_by(uint32_t selector)
 {
 	const unsigned index = selector / 8 - SELECTOR_TLS / 8;
 
-	return index < TLS_ENTRIES ? base_of(tables_tls(index)) : 0;
+	return index < TLS_ENTRIES && tables_tls(index) ? base_of(tables_tls(index)) - space->block : 0;
 }
 
 uint64_t gs_base(void)

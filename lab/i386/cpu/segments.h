@@ -48,5 +48,5 @@ static inline void segments_load(const struct segments *segments)
 
 /* segments.c: of the current one. */
 uint64_t fs_base(void);
-/* limits.c: cuts a program's own at the end of its addresses, where all have limits; 0 where that cannot be. */
-int limits_cut(uint64_t *descriptor);
+/* limits.c: where all have limits, cuts a program's own at the end of its addresses, and puts it into its block; 0 where that cannot be. */
+int limits_fit(uint64_t *descriptor);

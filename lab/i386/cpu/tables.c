@@ -4,13 +4,13 @@
 #include "cpu/events.h"
 #include "cpu/tasks.h"
 #include "cpu/tss.h"
+#include "cpu/unpaged.h"
 #include "entry/entry.h"
 #include "entry/gates.h"
 #include "lab.h"
+#include "mm/mm.h"
 
 #define TYPE_LDT	    0x2
-#define TYPE_INTERRUPT_GATE 0xe
-#define TYPE_TRAP_GATE	    0xf
 #define RING1		    0x20 /* DPL 1 */
 
 /* Descriptors: SDM vol. 3, 3.4.5. Present, of type code or data, accessed, flat. */
@@ -52,7 +52,7 @@ extern struct tss tss __attribute__((alias("whole_tss")));
 
 struct tss *tss_named(unsigned selector)
 {
-	return (struct tss *)base_of(gdt[selector / 8]);
+	return (struct tss *)(base_of(gdt[selector / 8]) + unpaged_distance);
 }
 
 uint64_t system_descriptor(const void *base, unsigned limit, unsigned type)
@@ -72,9 +72,10 @@ static unsigned privilege_of(unsigned vector)
 	case VECTOR_BREAKPOINT:
 	case VECTOR_OVERFLOW:
 	case VECTOR_INT80:
+		return USER;
 	case VECTOR_STACK_OVERFLOW:
 	case VECTOR_V86:
-		return USER;
+		return tables_are_off() ? 0 : USER;
 	}
 	return 0;
 }
@@ -206,7 +207,7 @@ void tables_load(void)
 		uint32_t base;
 	} __attribute__((packed)) pointer;
 
-	gdt[SELECTOR_KERNEL_CODE / 8] = KERNEL_CODE;
+	gdt[SELECTOR_BOOT_CODE / 8] = gdt[SELECTOR_KERNEL_CODE / 8] = KERNEL_CODE;
 	gdt[SELECTOR_KERNEL_DATA / 8] = KERNEL_DATA;
 	gdt[SELECTOR_USER_CODE_32 / 8] = USER_CODE;
 	gdt[SELECTOR_USER_DATA / 8] = USER_DATA;

@@ -34,15 +34,17 @@ struct tss_16 {
 
 #define FLAGS_ONE 2 /* a bit that is always set; interrupts are off */
 
-#define TYPE_TASK_GATE 0x5
-#define TYPE_TSS_16    0x1
-#define TYPE_TSS       0x9
-#define TYPE_BUSY      0x2 /* in the type of a TSS */
-#define TYPE_CALL_GATE 0xc
-#define PRESENT	       0x80
-#define USER	       0x60 /* DPL 3 */
-#define TYPE	       0x1f /* of these bits, the type */
-#define TYPE_SHIFT     40   /* in a descriptor */
+#define TYPE_TASK_GATE	    0x5
+#define TYPE_TSS_16	    0x1
+#define TYPE_TSS	    0x9
+#define TYPE_BUSY	    0x2 /* in the type of a TSS */
+#define TYPE_CALL_GATE	    0xc
+#define TYPE_INTERRUPT_GATE 0xe
+#define TYPE_TRAP_GATE	    0xf
+#define PRESENT		    0x80
+#define USER		    0x60 /* DPL 3 */
+#define TYPE		    0x1f /* of these bits, the type */
+#define TYPE_SHIFT	    40	 /* in a descriptor */
 
 extern uint64_t gdt[];
 extern struct tss tss; /* TR's, while programs run, and the kernel for them but in its tasks */
@@ -62,7 +64,9 @@ void tables_set_task(unsigned selector, const struct tss *task);
 /* Points a vector at a task; privilege: USER, or 0. */
 void gate_to_task(unsigned vector, unsigned selector, unsigned privilege);
 
-/* SDM vol. 3, 3.4.5: the base in a descriptor, and a descriptor whose base was 0 with this one. */
+/* SDM vol. 3, 3.4.5: the base in a descriptor, and a descriptor with this one. */
+#define ALL_BUT_BASE 0x00ffff000000ffff
+
 static inline word base_of(uint64_t descriptor)
 {
 	return (word)(descriptor >> 16 & 0xffffff) | (word)(descriptor >> 56) << 24;
@@ -70,7 +74,7 @@ static inline word base_of(uint64_t descriptor)
 
 static inline uint64_t with_base(uint64_t descriptor, word base)
 {
-	return descriptor | (uint64_t)(base & 0xffffff) << 16 | (uint64_t)(base >> 24) << 56;
+	return (descriptor & ALL_BUT_BASE) | (uint64_t)(base & 0xffffff) << 16 | (uint64_t)(base >> 24) << 56;
 }
 
 /* SDM vol. 3, 6.11, 5.8.3: a call, interrupt or trap gate. It leads to the ring of the code segment, whoever uses it. */

@@ -9,6 +9,7 @@
 #include "entry/entry.h"
 #include "entry/gates.h"
 #include "entry/rings.h"
+#include "mm/mm.h"
 
 _Static_assert(offsetof(struct frame, bx) == FRAME_BX && offsetof(struct frame, cx) == FRAME_CX &&
 		   offsetof(struct frame, dx) == FRAME_DX && offsetof(struct frame, si) == FRAME_SI &&
@@ -25,24 +26,25 @@ _Static_assert(PATH_ROOM < PATH_SLOT && 4096 % PATH_SLOT == 0, "a path is in one
 static int exceptions_serve;
 static int is_v86; /* the program is in virtual-8086 mode */
 
+/* sysenter loads segments without a base: without page tables, the kernel is not where they say. Its null selector makes it #GP. */
 static void point_fast_calls(void)
 {
 	if (!cpu.has_sysenter)
 		return;
-	wrmsr(MSR_SYSENTER_CS, SELECTOR_KERNEL_CODE);
+	wrmsr(MSR_SYSENTER_CS, tables_are_off() ? 0 : SELECTOR_KERNEL_CODE);
 	wrmsr(MSR_SYSENTER_ESP, kernel_stack);
 	wrmsr(MSR_SYSENTER_EIP, path_sysenter_i386);
 }
 
 /*
  * AMD's syscall, in protected mode (APM vol. 2, 6.1.1): STAR has the address itself, and there is no other register. It is open only where what
- * comes at any time brings a stack (cpu/events.h).
+ * comes at any time brings a stack (cpu/events.h); and like sysenter, only with page tables.
  */
 static void point_syscall(void)
 {
 	if (!cpu_has(FEATURE_LEGACYSYSCALL))
 		return;
-	const int is_open = configured[SWITCH_EVENTS_BY] == EVENTS_BY_TASK && !is_v86;
+	const int is_open = configured[SWITCH_EVENTS_BY] == EVENTS_BY_TASK && !is_v86 && !tables_are_off();
 	const uint64_t before = rdmsr(MSR_EFER),
 		       wanted = is_open ? before | EFER_SCE : before & ~(uint64_t)EFER_SCE;
 
@@ -89,6 +91,19 @@ static void point_for_program(void)
 	gate_opens(exceptions_serve);
 }
 
+/*
+ * What needs page tables; without them, programs may not use these vectors (cpu/tables.c). No page would end the stack of the one, and its path
+ * run through all of memory; and nothing but pages keeps a program in virtual-8086 mode from the first MiB.
+ */
+static void point_paged(void)
+{
+	gate_to_stub(VECTOR_V86);
+	if (tables_are_off())
+		gate_to_stub(VECTOR_STACK_OVERFLOW);
+	else
+		gate_to_path(VECTOR_STACK_OVERFLOW, path_double_fault, 0);
+}
+
 void hardware_point(void)
 {
 	events_configure();
@@ -96,7 +111,7 @@ void hardware_point(void)
 	point_fast_calls();
 	point_syscall();
 	gate_to_path(VECTOR_INT80, path_int80, configured[SWITCH_GATE] == GATE_TRAP);
-	gate_to_path(VECTOR_STACK_OVERFLOW, path_double_fault, 0);
+	point_paged();
 	gates_to_paths(0, path_call_gate_i386);
 	rings_point();
 	gates_point();

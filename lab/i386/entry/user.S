@@ -29,6 +29,15 @@ END_PATH
  * Access to a program's memory (for a copy, on either side). The caller has checked that it is below the end of programs.
  * 0, or -EFAULT. `access` is a macro; its faults go on at 2.
  */
+.macro INTO_BLOCK address
+STEP "without page tables: where a program's address is", SWITCH_PAGING, IS(PAGING_OFF)
+	mov	\address, %eax
+	sar	$31, %eax		# all ones: the kernel's own
+	not	%eax
+	and	unpaged_window, %eax
+	add	%eax, \address
+.endm
+
 .macro USER_ACCESS name, access
 PATH \name, BY_KERNEL
 STEP "keep what C keeps"
@@ -36,8 +45,10 @@ STEP "keep what C keeps"
 	push	%edi
 STEP "SMAP: open", SWITCH_SMAP, IS(SMAP_ON)
 	stac
-STEP "access"
+STEP "where to"
 	mov	12(%esp), %edi
+INTO_BLOCK %edi
+STEP "access"
 	\access
 	xor	%eax, %eax
 STEP "SMAP: close", SWITCH_SMAP, IS(SMAP_ON)
@@ -79,6 +90,8 @@ END_PATH
 
 .macro COPY
 	mov	16(%esp), %esi
+INTO_BLOCK %esi
+STEP "access"
 	mov	20(%esp), %ecx
 	mov	%ecx, %edx
 	shr	$2, %ecx

@@ -18,6 +18,11 @@
 /* With three levels of page tables, those below the top one: the processor reads its four entries when CR3 is loaded, and not again. */
 #define TOPS_BESIDE uint64_t directories[3][PAGE / sizeof(uint64_t)];
 
-/* The end of programs' addresses. The last page stays free. */
+#define DEVICE_NOW volatile void *device_now(volatile void *mapped);
+
+/* What a program has without page tables: memory from its address 0 on. The probe is linked at 128 MiB, and mmap begins 64 MiB below the end. */
+#define BLOCK_BYTES (208ul << 20)
+
+/* The end of programs' addresses, with page tables. The last page stays free. */
 #define USER_END    0xbffff000ul
 #define USER_END_32 USER_END

@@ -3,6 +3,7 @@
  * of CR3 forgets all but global translations. The switch flush-by says how.
  */
 #include "cpu/cpu.h"
+#include "cpu/unpaged.h"
 #include "entry/entry.h"
 #include "mm/mm.h"
 
@@ -45,12 +46,33 @@ void tables_note(void)
 	tss_set_tables(kernel_cr3, configured[SWITCH_PTI] == PTI_ON ? user_cr3 : kernel_cr3);
 }
 
-void tables_enter(void)
+static void enter(const struct tops *tops)
 {
-	kernel_cr3 = kernel_to_physical((word)space->tops->kernels);
-	user_cr3 = kernel_to_physical((word)space->tops->programs);
+	kernel_cr3 = kernel_to_physical((word)tops->kernels);
+	user_cr3 = kernel_to_physical((word)tops->programs);
 	tables_note();
 	write_cr3(kernel_cr3);
+}
+
+/* To or from a space without page tables, which leaves the kernel's own in CR3. */
+static void change_paging(void)
+{
+	const word flags = interrupts_off();
+
+	if (unpaged_distance)
+		unpaged_end();
+	enter(space->block ? kernel_space.tops : space->tops);
+	if (space->block)
+		unpaged_begin(space->block);
+	interrupts_restore(flags);
+}
+
+void tables_enter(void)
+{
+	if (space->block || unpaged_distance)
+		change_paging();
+	else
+		enter(space->tops);
 }
 
 void pcids_forget(void)

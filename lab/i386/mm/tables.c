@@ -7,10 +7,14 @@
  * added later. It is there in both forms from boot on, so that the switch `paging` needs no memory.
  */
 #include "cpu/cpu.h"
+#include "cpu/unpaged.h"
+#include "cpu/window.h"
 #include "entry/entry.h"
 #include "entry/gates.h"
 #include "entry/layout.h"
 #include "mm/mm.h"
+
+#define MOST_DEVICES 16
 
 #define PTE_PRESENT    1ull
 #define PTE_WRITE      2ull
@@ -27,8 +31,8 @@
 #define CR4_SWITCHED (CR4_SMAP | CR4_SMEP | CR4_UMIP | CR4_PGE)
 
 extern const uint8_t kernel_start[], text_end[], rodata_end[], kernel_end[];
-extern const uint8_t returns_page[];		     /* entry/returns.S */
-extern const uint8_t image_start[], boot_code_end[]; /* kernel.lds */
+extern const uint8_t returns_page[];				 /* entry/returns.S */
+extern const uint8_t image_start[], boot_code_end[], boot_end[]; /* kernel.lds */
 extern const uint8_t trampoline_start[], trampoline_end[], cpu_area_start[], cpu_area_end[];
 
 /* A form of page tables: the number of the top level, where pages are level 0; bits of an address that a level takes; bytes of an entry. */
@@ -213,11 +217,12 @@ static void prepare_directories(struct tops *made)
 	}
 }
 
-/* What runs at its physical address while paging is off (boot/start.S). */
+/* What runs, and is written, at its physical address while paging is off (boot/paging.S). */
 static void map_boot_code(void)
 {
-	for (word page = (word)image_start; page < (word)boot_code_end; page += PAGE)
-		must_map(KERNEL_TOP, page, 0, page | bits_of(MAP_EXECUTE));
+	for (word page = (word)image_start; page < (word)boot_end; page += PAGE)
+		must_map(KERNEL_TOP, page, 0,
+			 page | bits_of(page < (word)boot_code_end ? MAP_EXECUTE : MAP_WRITE));
 }
 
 static void map_all(unsigned form, const struct range *memory, unsigned count)
@@ -372,18 +377,38 @@ int tables_map(word address, word physical, unsigned rights)
 	return problem ? problem : map_in_form(address, physical, rights);
 }
 
+/* What is mapped there, in the order of its addresses. */
+static struct {
+	word end, distance;
+} devices[MOST_DEVICES];
+static unsigned device_count;
+
+volatile void *device_now(volatile void *mapped)
+{
+	unsigned i = 0;
+
+	if (!unpaged_distance)
+		return mapped;
+	while ((word)mapped >= devices[i].end)
+		i++;
+	return (volatile uint8_t *)mapped - devices[i].distance + unpaged_distance;
+}
+
 volatile void *tables_map_device(word physical, word bytes, unsigned kind)
 {
 	static word next = DEVICE_MAP;
 	const word first = physical & ~(PAGE - 1), offset = physical - first;
 	const word start = next, room = align_up(offset + bytes, PAGE);
 
-	if (bytes > DEVICE_END - DEVICE_MAP || room > DEVICE_END - next || first + room - 1 < first)
+	if (device_count == MOST_DEVICES || bytes > DEVICE_END - DEVICE_MAP || room > DEVICE_END - next ||
+	    first + room - 1 < first)
 		return 0;
 	for (word done = 0; done < room; done += PAGE)
 		if (tables_map(start + done, first + done, MAP_WRITE | kind))
 			return 0;
 	next += room;
+	devices[device_count].end = next;
+	devices[device_count++].distance = start - first;
 	return (volatile void *)(start + offset);
 }
 
@@ -479,20 +504,31 @@ static void mark_globals(void)
 	mark_pages(kernel_space.tops->programs, paging->top, 0);
 }
 
-/* boot/paging.S: the processor goes to tables of the other form. Interrupts are off. */
-void paging_change(word cr3, word cr4);
-
 /* No program is alive: all address spaces but the kernel's are made anew. */
 static void change_form(void)
 {
-	const unsigned wanted = configured[SWITCH_PAGING];
+	const unsigned wanted = configured[SWITCH_PAGING] == PAGING_WIDE ? PAGING_WIDE : PAGING_CLASSIC;
 
 	if (wanted == current_form())
 		return;
 	in_form(wanted);
 	const word top = kernel_to_physical((word)KERNEL_TOP);
 	tss_set_tables(top, top);
-	paging_change(top, read_cr4() ^ CR4_PAE);
+	const word flags = interrupts_off();
+	const struct table_pointers pointers = window_open();
+	paging_change(&pointers, top, read_cr4() ^ CR4_PAE);
+	interrupts_restore(flags);
+}
+
+word end_of_programs(int bits)
+{
+	(void)bits;
+	return tables_are_off() ? BLOCK_BYTES : USER_END;
+}
+
+int tables_are_off(void)
+{
+	return configured[SWITCH_PAGING] == PAGING_OFF;
 }
 
 /* No bit that the processor lacks: paths_configure has asked for the features of these switches. */

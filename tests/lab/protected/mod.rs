@@ -12,4 +12,5 @@ mod random;
 mod segments;
 mod syscall;
 mod tasks;
+mod unpaged;
 mod virtual8086;

@@ -1,6 +1,7 @@
 //! NMIs and ticks at every instruction of the paths of protected mode (every_instruction.rs), where an NMI has no stack of its own, and finds
 //! the program's segments.
 
+use super::unpaged;
 use crate::every_instruction::{AMD, INTEL, ON_AMD, check_all, check_none_left_out};
 use crate::nmi::check_while_paths_are_built;
 use crate::spread_nmis;
@@ -50,6 +51,7 @@ fn interrupts_at_every_instruction_of_the_supervisors_steps_change_nothing() {
 fn nmis_all_over_the_paths_change_nothing_in_bochs() {
     spread_nmis::check(Mode::Protected, "pti=on copy-frame=on gate=trap stack=frame");
     spread_nmis::check(Mode::Protected, "pti=off paging=classic gate=trap stack=minimum");
+    spread_nmis::check(Mode::Protected, &format!("{} gate=trap stack=minimum", unpaged::OFF));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! A program can do nothing to the kernel, whatever it does with descriptors: random uses, in every kind of configuration (`uses32.S`).
 
+use super::unpaged;
 use crate::build::freestanding;
 use crate::guest::{Answer, Emulator, Script};
 use places::lab::End;
@@ -63,8 +64,8 @@ fn ten_thousand_uses_of_descriptors_with_an_amd_model() {
 
 #[test]
 fn ten_thousand_uses_of_descriptors_in_bochs() {
-    try_in(Emulator::Bochs, &["segments=limited exit=iret"]);
-    try_in(Emulator::BochsAmd, &["events-by=task", "segments=limited exit=iret"]);
+    try_in(Emulator::Bochs, &["segments=limited exit=iret", unpaged::OFF]);
+    try_in(Emulator::BochsAmd, &["events-by=task", "segments=limited exit=iret", unpaged::OFF]);
 }
 
 /// A task that usually returns by iret is entered by a jump, and one that usually returns by a jump, by a call: each goes back as it was entered.

@@ -22,7 +22,7 @@ const CASES: [(&str, Ends, Ends); 9] = [
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ends {
+pub enum Ends {
     Exit(u64),
     Vector(u64),
     Other(End),

@@ -1,0 +1,119 @@
+//! paging=off: programs without page tables, in segments with limits, which of the emulators Bochs alone checks.
+
+use crate::build::freestanding;
+use crate::guest::{Answer, Emulator, Script};
+use crate::protected::matrix::expected;
+use crate::protected::segments::Ends;
+use table::{Kernel, Table};
+
+const BOCHS: [Emulator; 2] = [Emulator::Bochs, Emulator::BochsAmd];
+
+/// What paging=off requires.
+pub const OFF: &str = "paging=off segments=limited exit=iret pti=off smap=off smep=off global=off";
+
+const SIGBUS: u64 = 7;
+const SIGSEGV: u64 = 11;
+
+/// What needs page tables, and how it ends without: docs/lab-i386.md says of each why.
+const CLOSED: [(&str, u64); 5] = [
+    ("sysenter-i386", SIGSEGV),
+    ("v86-int", SIGSEGV),
+    ("v86-int-redirected", SIGSEGV),
+    ("code16-int", SIGBUS),
+    ("double-fault-task", SIGSEGV),
+];
+
+fn expected_without(emulator: Emulator, entry: &str, operation: &str) -> Answer {
+    let closed = CLOSED.iter().find(|(name, _)| *name == entry);
+    closed.map_or_else(|| expected(emulator, entry, operation), |(_, signal)| Answer::Signal(*signal))
+}
+
+/// Programs with page tables run between those without: each finds its own world, in both forms.
+#[test]
+fn every_entry_answers_without_page_tables_and_with_them_afterwards() {
+    let few = ["none", "gettimeofday", "map-unmap"];
+    let rows: Vec<_> = Table::get()
+        .rows(Kernel::LabI386)
+        .filter(|(_, operation)| few.contains(&operation.name.as_str()))
+        .collect();
+    let off = [OFF, "stack=minimum gate=trap", "stack=frame gate=interrupt work=on filter=10 events-by=task"];
+    for emulator in BOCHS {
+        let mut script = Script::protected();
+        for switches in off {
+            let is_for_amd = switches.contains("events-by=task");
+            if is_for_amd && emulator != Emulator::BochsAmd {
+                continue;
+            }
+            for form in ["paging=off", "paging=classic", "paging=wide"] {
+                script.set(&format!("{switches} {form}"));
+                let only = |name: &str| form == "paging=off" || name == "int80-i386";
+                rows.iter()
+                    .filter(|(entry, _)| only(&entry.name))
+                    .for_each(|(entry, operation)| _ = script.row(entry, operation));
+            }
+        }
+        let Some(session) = script.boot(emulator) else { continue };
+        let mut wrong = Vec::new();
+        for ran in &session.ran {
+            let is_row = |(entry, operation): &&(&table::Entry, &table::Operation)| {
+                ran.label.starts_with(&format!("{} {} ", entry.name, operation.name))
+            };
+            let (entry, operation) =
+                rows.iter().find(is_row).unwrap_or_else(|| panic!("{} is no row", ran.label));
+            let expected = if ran.label.contains("paging=off") {
+                expected_without(emulator, &entry.name, &operation.name)
+            } else {
+                expected(emulator, &entry.name, &operation.name)
+            };
+            if ran.answer() != expected {
+                wrong.push(format!("{} in {}: {:x?}", ran.label, emulator.name(), ran.answer()));
+            }
+        }
+        assert!(wrong.is_empty(), "{wrong:#?}");
+    }
+}
+
+/// Cases of segments32.S: 208 MiB are the program's, and nothing behind them, neither by its segments nor by one that it makes. Inside,
+/// each finds its own bytes.
+const CASES: [(&str, Ends); 11] = [
+    ("limit cffffff", Ends::Exit(0)),
+    ("read cffffff", Ends::Exit(0)),
+    ("read d000000", Ends::Vector(13)),
+    ("write d000000", Ends::Vector(13)),
+    ("write fffffffc", Ends::Vector(13)),
+    ("read c0100000", Ends::Vector(13)),
+    ("jump d000000", Ends::Vector(13)),
+    ("push d000004", Ends::Vector(12)),
+    ("own-read cffd000", Ends::Exit(0)),
+    ("own-read d000000", Ends::Vector(13)),
+    ("own-inside 0", Ends::Exit(0)),
+];
+
+#[test]
+fn a_program_cannot_name_an_address_outside_of_its_block() {
+    let program = freestanding(32, &["segments32.S"]);
+    for emulator in BOCHS {
+        let mut script = Script::protected();
+        script.set(OFF);
+        CASES.iter().for_each(|(words, _)| _ = script.exec(&program, &words.split(' ').collect::<Vec<_>>()));
+        let Some(session) = script.boot(emulator) else { continue };
+        for (ran, (_, expected)) in session.ran.iter().zip(&CASES) {
+            assert_eq!(Ends::from(ran.end), *expected, "{} in {}", ran.label, emulator.name());
+        }
+    }
+}
+
+/// There is one block: a second program beside the first is refused, and the next one alone runs.
+#[test]
+fn a_second_program_at_once_has_no_block() {
+    let program = freestanding(32, &["segments32.S"]);
+    let mut script = Script::protected();
+    script.set(OFF);
+    script.beside(&program, &["own-inside", "0"]);
+    script.exec(&program, &["own-inside", "0"]);
+    script.exec(&program, &["own-inside", "0"]);
+    let Some(session) = script.boot(Emulator::Bochs) else { return };
+    let ends: Vec<_> = session.ran.iter().map(|ran| Ends::from(ran.end)).collect();
+    const ENOMEM: u64 = 12;
+    assert_eq!(ends, [Ends::Other(places::lab::End::NotLoaded(ENOMEM)), Ends::Exit(0)]);
+}
