@@ -2,9 +2,9 @@
  * What goes wrong before there is 64-bit code is said here, on the serial port, as a record of a log line (abi/record.h): a
  * processor without 64-bit mode, and exceptions. 32-bit code, paging off, segments flat.
  */
+#include "boot/early.inc"
 #include "cpu/registers.h"
 #include "lab.h"
-#include "record.h"
 
 #define WITH_ERROR_CODE 0x60227d00 /* as entry/exception.S */
 #define STUB_SIZE	16
@@ -24,17 +24,9 @@
 #define STATUS_EMPTY 0x20
 #define STATUS_IDLE  0x40
 
-.macro LOG_RECORD length
-	.long	RECORD_MAGIC
-	.word	RECORD_VERSION, RECORD_LAB_LOG
-	.long	0
-	.word	0, 0
-	.long	\length, 0
-.endm
-
 	.section .boot, "ax"
 	.code32
-	.globl	early_idt_pointer, early_no_64_bit_mode, early_loader, early_stubs
+	.globl	early_idt_pointer, early_no_64_bit_mode, early_loader, early_say, early_stubs
 
 	.balign	STUB_SIZE
 early_stubs:
@@ -61,13 +53,12 @@ report:
 	pop	%eax
 	call	put_long
 	mov	$exception_record, %ebx
-	jmp	say
+	jmp	early_say
 
 early_no_64_bit_mode:
 	mov	$mode_record, %ebx
 
-/* Sends the record at ebx, and stops. */
-say:	mov	LENGTH(%ebx), %ecx
+early_say:	mov	LENGTH(%ebx), %ecx
 	add	$HEADER, %ecx
 	push	%ecx
 	mov	%ebx, %esi

@@ -5,6 +5,7 @@
  *
  * An exception is reported on the serial port, by early.S; the kernel's own table of gates follows in cpu/tables.c.
  */
+#include "boot/early.inc"
 #include "cpu/registers.h"
 #include "entry/layout.h"
 #include "lab.h"
@@ -12,6 +13,9 @@
 #define KERNEL_BASE 0xc0000000
 #define TABLE	    3 /* a page-table entry: present, writable */
 #define PAGE	    4096
+
+/* Of CPUID's leaf 1, edx: what the message below says. Of SSE2, kernel and probes execute lfence. */
+#define NEEDED (1 << 3 | 1 << 4 | 1 << 5 | 1 << 6 | 1 << 8 | 1 << 15 | 1 << 24 | 1 << 26)
 
 #define IMAGE	      0x100000 /* kernel.lds: where it is loaded */
 #define IMAGE_TABLES  4	       /* kernel.lds: it ends below 16 MiB */
@@ -60,6 +64,22 @@ start_multiboot2:
 	lidt	early_idt_pointer
 	.globl	start_32_gates
 start_32_gates:
+/* CPUID is there if its bit in eflags can change (SDM vol. 1, 20.1.2). */
+	pushf
+	pop	%eax
+	mov	%eax, %ecx
+	xor	$RFLAGS_ID, %eax
+	push	%eax
+	popf
+	pushf
+	pop	%eax
+	cmp	%ecx, %eax
+	je	too_old
+	mov	$1, %eax
+	cpuid
+	and	$NEEDED, %edx
+	cmp	$NEEDED, %edx
+	jne	too_old
 	/* The upper part of the tables is 0, as all of .bss. */
 	mov	$(boot_tables - KERNEL_BASE + IMAGE / PAGE * 4), %edx
 	mov	$(IMAGE + TABLE), %eax
@@ -88,7 +108,18 @@ start_32_gates:
 	mov	$kernel_main, %eax
 	call	*%eax			# kernel_main(loader, information); it does not return
 
+too_old:
+	mov	$too_old_record, %ebx
+	jmp	early_say
+
 	.balign 8
+too_old_record:
+	LOG_RECORD too_old_end-too_old_text
+too_old_text:
+	.ascii	"panic: this processor is too old: the kernel for protected mode needs PSE, TSC, MSRs, PAE, CMPXCHG8B, CMOV, FXSAVE and SSE2"
+too_old_end:
+
+	.balign	8
 boot_gdt:
 	.quad	0
 	.quad	0x00cf9b000000ffff	# code, at SELECTOR_BOOT_CODE

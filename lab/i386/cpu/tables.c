@@ -10,8 +10,8 @@
 #include "lab.h"
 #include "mm/mm.h"
 
-#define TYPE_LDT	    0x2
-#define RING1		    0x20 /* DPL 1 */
+#define TYPE_LDT 0x2
+#define RING1	 0x20 /* DPL 1 */
 
 /* Descriptors: SDM vol. 3, 3.4.5. Present, of type code or data, accessed, flat. */
 #define KERNEL_CODE 0x00cf9b000000ffff
@@ -207,7 +207,7 @@ void tables_load(void)
 		uint32_t base;
 	} __attribute__((packed)) pointer;
 
-	gdt[SELECTOR_BOOT_CODE / 8] = gdt[SELECTOR_KERNEL_CODE / 8] = KERNEL_CODE;
+	gdt[SELECTOR_KERNEL_CODE / 8] = KERNEL_CODE;
 	gdt[SELECTOR_KERNEL_DATA / 8] = KERNEL_DATA;
 	gdt[SELECTOR_USER_CODE_32 / 8] = USER_CODE;
 	gdt[SELECTOR_USER_DATA / 8] = USER_DATA;

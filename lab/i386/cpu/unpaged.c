@@ -44,6 +44,7 @@ static void load_again(void)
 	uint32_t task;
 
 	__asm__ volatile("str %0" : "=r"(task));
+	window_close();
 	gdt[task / 8] &= ~((uint64_t)TYPE_BUSY << TYPE_SHIFT);
 	__asm__ volatile("lldt %w0; ltr %w1" : : "r"(SELECTOR_LDT), "r"(task) : "memory");
 }

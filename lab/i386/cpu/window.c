@@ -27,7 +27,8 @@ struct table_pointers window_open(void)
 	const struct table_pointer gates = {WINDOW_VECTORS * 8 - 1, (word)window_idt};
 	uint64_t *const copy = memory(window_gdt);
 
-	copy[SELECTOR_BOOT_CODE / 8] = gdt[SELECTOR_BOOT_CODE / 8];
+	copy[SELECTOR_BOOT_CODE / 8] = gdt[SELECTOR_BOOT_CODE / 8] =
+	    with_base(gdt[SELECTOR_KERNEL_CODE / 8], 0);
 	copy[SELECTOR_KERNEL_CODE / 8] = gdt[SELECTOR_KERNEL_CODE / 8];
 	copy[SELECTOR_KERNEL_DATA / 8] = gdt[SELECTOR_KERNEL_DATA / 8];
 	copy[WINDOW_DATA / 8] = with_base(gdt[SELECTOR_KERNEL_DATA / 8], 0);
@@ -35,4 +36,9 @@ struct table_pointers window_open(void)
 	__asm__ volatile("sgdt %0; sidt %1" : "=m"(before.gdt), "=m"(before.idt));
 	__asm__ volatile("lidt %0; lgdt %1" : : "m"(gates), "m"(descriptors) : "memory");
 	return before;
+}
+
+void window_close(void)
+{
+	gdt[SELECTOR_BOOT_CODE / 8] = 0;
 }

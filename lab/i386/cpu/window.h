@@ -25,10 +25,13 @@ struct table_pointers {
 	struct table_pointer idt __attribute__((aligned(8)));
 };
 
-/* Opens it: interrupts are off. The tables that were loaded; those of paging_change and the like are to be loaded at its end. */
+/* Interrupts are off. The tables that were loaded. */
 struct table_pointers window_open(void);
 
-/* boot/paging.S: close it, by addresses of the image that are physical. */
+/* Behind paging_change and the like, which have loaded the tables: takes away what they used besides. */
+void window_close(void);
+
+/* boot/paging.S, at physical addresses: change CR0.PG. */
 void paging_change(const struct table_pointers *tables, word cr3, word cr4);
 void paging_clear(const struct table_pointers *tables);
 void paging_set(const struct table_pointers *tables);

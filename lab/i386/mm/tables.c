@@ -517,6 +517,7 @@ static void change_form(void)
 	const word flags = interrupts_off();
 	const struct table_pointers pointers = window_open();
 	paging_change(&pointers, top, read_cr4() ^ CR4_PAE);
+	window_close();
 	interrupts_restore(flags);
 }
 

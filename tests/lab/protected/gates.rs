@@ -261,7 +261,7 @@ const fn gate(rights: u64, code: u64) -> u64 {
 const CHANGED: &[Changed] = &[
     Changed {
         descriptors: &[
-            (0x08, gate(0x6c, 0x10)),   // not present
+            (0x1e0, gate(0x6c, 0x10)),  // not present
             (0x30, gate(0xec, 0)),      // to nothing, ...
             (0x38, gate(0xec, 0x1000)), // ... beyond the table, ...
             (0x50, gate(0xec, 0x28)),   // ... to data, ...
@@ -271,8 +271,8 @@ const CHANGED: &[Changed] = &[
         ],
         stacks: None,
         cases: &[
-            ("lcall-selector b", NP, 0x08),
-            ("ljmp-selector b", NP, 0x08),
+            ("lcall-selector 1e3", NP, 0x1e0),
+            ("ljmp-selector 1e3", NP, 0x1e0),
             ("lcall-selector 33", GP, 0),
             ("ljmp-selector 33", GP, 0),
             ("lcall-selector 3b", GP, 0x1000),
@@ -286,18 +286,18 @@ const CHANGED: &[Changed] = &[
     },
     Changed {
         descriptors: &[
-            (0x08, 0x00cf_7b00_0000_ffff), // code of ring 3 that is not present
-            (0x30, 0x00cf_f900_0000_ffff), // code that is not readable
-            (0x38, 0x00cf_1f00_0000_ffff), // conforming code that is not present
-            (0x50, gate(0xed, 0x10)),      // a reserved type
-            (0x58, gate(0xee, 0x10)),      // an interrupt gate
-            (0x68, gate(0x64, 0x10)),      // a call gate of 16 bits that is not present
-            (0x78, gate(0xe2, 0)),         // an LDT
+            (0x1e0, 0x00cf_7b00_0000_ffff), // code of ring 3 that is not present
+            (0x30, 0x00cf_f900_0000_ffff),  // code that is not readable
+            (0x38, 0x00cf_1f00_0000_ffff),  // conforming code that is not present
+            (0x50, gate(0xed, 0x10)),       // a reserved type
+            (0x58, gate(0xee, 0x10)),       // an interrupt gate
+            (0x68, gate(0x64, 0x10)),       // a call gate of 16 bits that is not present
+            (0x78, gate(0xe2, 0)),          // an LDT
         ],
         stacks: None,
         cases: &[
-            ("lcall-selector b", NP, 0x08),
-            ("ljmp-selector b", NP, 0x08),
+            ("lcall-selector 1e3", NP, 0x1e0),
+            ("ljmp-selector 1e3", NP, 0x1e0),
             ("load-ds 33", GP, 0x30),
             ("load-ss 33", GP, 0x30),
             ("lcall-selector 3b", NP, 0x38),
@@ -323,9 +323,9 @@ const CHANGED: &[Changed] = &[
     },
     // Not present; beyond the table.
     Changed {
-        descriptors: &[(0x08, 0x00cf_3300_0000_ffff)],
-        stacks: Some((0x09, 0x1002)),
-        cases: &[("lcall-selector b3", SS, 0x08), ("lcall-selector c3", TS, 0x1000)],
+        descriptors: &[(0x1e0, 0x00cf_3300_0000_ffff)],
+        stacks: Some((0x1e1, 0x1002)),
+        cases: &[("lcall-selector b3", SS, 0x1e0), ("lcall-selector c3", TS, 0x1000)],
     },
     // Beyond the LDT; without room for what a gate pushes.
     Changed {
@@ -339,7 +339,8 @@ const CHANGED: &[Changed] = &[
 type InTcg = (u32, &'static str, Option<(u64, u64)>);
 
 /// Where TCG does otherwise.
-const IN_TCG: &[InTcg] = &[(0x09, "lcall-selector b3", Some((TS, 0x08))), (0x0d, "lcall-selector c3", None)];
+const IN_TCG: &[InTcg] =
+    &[(0x1e1, "lcall-selector b3", Some((TS, 0x1e0))), (0x0d, "lcall-selector c3", None)];
 
 /// Selectors of stacks of rings 1 and 2 as the kernel writes them to its TSS.
 const STACKS: [u32; 2] = [0xb9, 0xca];
