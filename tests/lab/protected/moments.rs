@@ -50,7 +50,6 @@ fn interrupts_at_every_instruction_of_the_supervisors_steps_change_nothing() {
 #[test]
 fn nmis_all_over_the_paths_change_nothing_in_bochs() {
     spread_nmis::check(Mode::Protected, "pti=on copy-frame=on gate=trap stack=frame");
-    spread_nmis::check(Mode::Protected, "pti=off paging=classic gate=trap stack=minimum");
     spread_nmis::check(Mode::Protected, &format!("{} gate=trap stack=minimum", unpaged::OFF));
 }
 

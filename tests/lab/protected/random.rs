@@ -10,8 +10,8 @@ use table::Table;
 /// Instructions that a program gets: it makes at most 64 uses.
 const SHORT: u64 = 1_500_000;
 
-/// Seeds of each configuration.
-const SEEDS: u64 = 520;
+/// Seeds of all configurations of an emulator.
+const SEEDS: usize = 2600;
 
 /// What an emulator is to have tried in one run of this test.
 const USES: usize = 10_000;
@@ -31,9 +31,10 @@ fn try_in(emulator: Emulator, more: &[&str]) {
         (Table::get().entry("int80-i386").unwrap(), Table::get().operation("getppid").unwrap());
     let mut script = Script::protected();
     script.limit(SHORT);
-    for (switches, first) in CONFIGURATIONS.iter().chain(more).zip((0..).step_by(SEEDS as usize)) {
+    let each = SEEDS.div_ceil(CONFIGURATIONS.len() + more.len());
+    for (switches, first) in CONFIGURATIONS.iter().chain(more).zip((0..).step_by(each)) {
         script.set(switches);
-        for seed in first..first + SEEDS {
+        for seed in first..first + each {
             script.exec(&program, &["uses", &format!("{seed:x}")]);
         }
         script.row(entry, operation);

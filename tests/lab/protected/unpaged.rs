@@ -4,7 +4,7 @@ use crate::build::freestanding;
 use crate::guest::{Answer, Emulator, Script};
 use crate::protected::matrix::expected;
 use crate::protected::segments::Ends;
-use table::{Kernel, Table};
+use table::{Entry, Kernel, Operation, Table};
 
 const BOCHS: [Emulator; 2] = [Emulator::Bochs, Emulator::BochsAmd];
 
@@ -28,48 +28,48 @@ fn expected_without(emulator: Emulator, entry: &str, operation: &str) -> Answer 
     closed.map_or_else(|| expected(emulator, entry, operation), |(_, signal)| Answer::Signal(*signal))
 }
 
+const OPERATIONS: [&str; 3] = ["none", "gettimeofday", "map-unmap"];
+
+/// Configurations of each processor, and how many of these operations are tried there.
+const CONFIGURATIONS: [(Emulator, &[(&str, usize)]); 2] = [
+    (Emulator::Bochs, &[("", 3), ("stack=minimum gate=trap", 1)]),
+    (
+        Emulator::BochsAmd,
+        &[("stack=minimum", 1), ("stack=frame gate=trap work=on filter=10 events-by=task", 2)],
+    ),
+];
+
 /// Programs with page tables run between those without: each finds its own world, in both forms.
 #[test]
 fn every_entry_answers_without_page_tables_and_with_them_afterwards() {
-    let few = ["none", "gettimeofday", "map-unmap"];
-    let rows: Vec<_> = Table::get()
-        .rows(Kernel::LabI386)
-        .filter(|(_, operation)| few.contains(&operation.name.as_str()))
-        .collect();
-    let off = [OFF, "stack=minimum gate=trap", "stack=frame gate=interrupt work=on filter=10 events-by=task"];
-    for emulator in BOCHS {
-        let mut script = Script::protected();
-        for switches in off {
-            let is_for_amd = switches.contains("events-by=task");
-            if is_for_amd && emulator != Emulator::BochsAmd {
-                continue;
-            }
-            for form in ["paging=off", "paging=classic", "paging=wide"] {
-                script.set(&format!("{switches} {form}"));
-                let only = |name: &str| form == "paging=off" || name == "int80-i386";
-                rows.iter()
-                    .filter(|(entry, _)| only(&entry.name))
-                    .for_each(|(entry, operation)| _ = script.row(entry, operation));
+    let table = Table::get();
+    for (emulator, configurations) in CONFIGURATIONS {
+        let (mut script, mut rows) = (Script::protected(), Vec::new());
+        script.set(OFF);
+        for (switches, operations) in configurations {
+            for form in ["off", "classic", "wide"] {
+                script.set(&format!("{switches} paging={form}"));
+                for (entry, operation) in table.rows(Kernel::LabI386) {
+                    let is_meant = OPERATIONS[..*operations].contains(&operation.name.as_str());
+                    if is_meant && (form == "off" || entry.name == "int80-i386") {
+                        rows.push((script.row(entry, operation), entry, operation, form));
+                    }
+                }
             }
         }
         let Some(session) = script.boot(emulator) else { continue };
-        let mut wrong = Vec::new();
-        for ran in &session.ran {
-            let is_row = |(entry, operation): &&(&table::Entry, &table::Operation)| {
-                ran.label.starts_with(&format!("{} {} ", entry.name, operation.name))
-            };
-            let (entry, operation) =
-                rows.iter().find(is_row).unwrap_or_else(|| panic!("{} is no row", ran.label));
-            let expected = if ran.label.contains("paging=off") {
-                expected_without(emulator, &entry.name, &operation.name)
-            } else {
-                expected(emulator, &entry.name, &operation.name)
-            };
-            if ran.answer() != expected {
-                wrong.push(format!("{} in {}: {:x?}", ran.label, emulator.name(), ran.answer()));
-            }
-        }
-        assert!(wrong.is_empty(), "{wrong:#?}");
+        let is_wrong = |(number, entry, operation, form): &&(usize, &Entry, &Operation, &str)| {
+            let expected = if *form == "off" { expected_without } else { expected };
+            session.ran[*number].answer() != expected(emulator, &entry.name, &operation.name)
+        };
+        let wrong: Vec<String> = rows
+            .iter()
+            .filter(is_wrong)
+            .map(|(number, ..)| {
+                format!("{}: {:x?}", session.ran[*number].label, session.ran[*number].answer())
+            })
+            .collect();
+        assert!(wrong.is_empty(), "{}: {wrong:#?}", emulator.name());
     }
 }
 
