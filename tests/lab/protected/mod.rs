@@ -5,6 +5,7 @@ mod counts;
 mod driver;
 mod faults;
 mod gates;
+mod ibt;
 mod mach;
 pub mod matrix;
 mod moments;

@@ -5,6 +5,7 @@ use crate::build::freestanding;
 use crate::guest::{Answer, Emulator, Script};
 use places::lab::End;
 use record::abi;
+use std::collections::BTreeSet;
 use table::Table;
 
 /// Instructions that a program gets: it makes at most 64 uses.
@@ -15,6 +16,10 @@ const SEEDS: usize = 2600;
 
 /// What an emulator is to have tried in one run of this test.
 const USES: usize = 10_000;
+
+/// How uses end: #TS, #NP, #SS, #GP, #PF; and by flags and code that selectors lead to, #DB, #OF, #UD.
+const MUST_COME: [u64; 5] = [10, 11, 12, 13, 14];
+const MAY_COME: [u64; 3] = [1, 4, 6];
 
 const CONFIGURATIONS: [&str; 5] = [
     "pti=off",
@@ -40,17 +45,20 @@ fn try_in(emulator: Emulator, more: &[&str]) {
         script.row(entry, operation);
     }
     let Some(session) = script.boot(emulator) else { return };
-    let mut uses = 0;
+    let (mut uses, mut vectors) = (0, BTreeSet::new());
     for ran in &session.ran {
         uses += ran.text().bytes().filter(|byte| *byte == b'.').count();
         match ran.end {
             _ if ran.label.starts_with("int80-i386") => assert_eq!(ran.answer(), Answer::Ok, "{}", ran.label),
-            End::Exited(0) | End::Fault(_) | End::Runaway(_) => {}
+            End::Fault([_, _, trap, _]) => _ = vectors.insert(trap >> 32),
+            End::Exited(0) | End::Runaway(_) => {}
             end => panic!("{} in {}: {end:x?}", ran.label, emulator.name()),
         }
         assert!(ran.log.is_empty(), "{}: {:?}", ran.label, ran.log);
     }
     assert!(uses >= USES, "{uses} uses in {}", emulator.name());
+    assert!(MUST_COME.iter().all(|vector| vectors.contains(vector)), "{vectors:?} in {}", emulator.name());
+    assert!(vectors.is_subset(&MUST_COME.into_iter().chain(MAY_COME).collect()), "{vectors:?}");
 }
 
 #[test]
