@@ -93,6 +93,8 @@ void gates_land(void);
 void gate_to_path(unsigned vector, word path, int is_trap_gate);
 /* Whether programs may raise VECTOR_SOFTWARE by int. */
 void gate_opens(int to_programs);
+/* In protected mode, the same of vectors that need page tables; they lead to their stubs then. */
+void gates_open_paged(int to_programs);
 /* Points the call gates and the LDT's at their paths. */
 void gates_to_paths(word x86_64, word i386);
 /* The same of the gates into rings 1 and 2, and of the one from ring 1 to the kernel. */

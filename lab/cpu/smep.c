@@ -11,7 +11,7 @@ int smep_refuses(void)
 {
 	const unsigned all = PROTECT_READ | PROTECT_WRITE | PROTECT_EXECUTE;
 
-	if (tables_are_off())
+	if (programs_have_blocks())
 		return 0;
 	const int is_there = !space_new(WORD_BITS, end_of_programs(WORD_BITS)) &&
 			     !space_add(SMEP_CODE, PAGE, all, (struct source){0}) &&

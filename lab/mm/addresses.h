@@ -11,13 +11,6 @@
 #define ESPFIX_AREA 0xffffff0000000000
 #define ESPFIX_MAP  0xffffff0100000000
 
-/* There is always paging. */
-#define DEVICE_NOW                                                                                           \
-	static inline volatile void *device_now(volatile void *mapped)                                       \
-	{                                                                                                    \
-		return mapped;                                                                               \
-	}
-
 /* What an address space has beside its top page tables. */
 #define TOPS_BESIDE
 

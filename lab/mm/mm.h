@@ -52,7 +52,9 @@ void pages_set_layout(uint64_t drawn_from);
 word page_take(void); /* physical, zeroed; 0 when there is none */
 void page_free(word physical);
 word pages_left(void);
-word pages_take_block(word bytes); /* adjacent ones, not zeroed; 0 when there are not so many */
+word pages_take_block(
+    word
+	bytes); /* adjacent ones, not zeroed; 0 when there are not so many, or they are taken: a program has them */
 #define CACHE_PLACES 1024
 uint64_t page_of_cache(uint64_t place); /* physical, not zeroed; 0 when there is no room for a cache */
 int page_is_for_good(word physical);	/* the cache's, or the kernel's */
@@ -92,8 +94,8 @@ void pcids_forget(
 void tables_init(const struct range *memory, unsigned count);
 /* Where a device is mapped (MAP_DEVICE or MAP_SCREEN); null when it is out of reach, or there is no memory for page tables. */
 volatile void *tables_map_device(word physical, word bytes, unsigned kind);
-/* Where to access what it has answered: with paging there, without it elsewhere. */
-DEVICE_NOW
+/* Where a mapped device is accessed now: without paging, where it is physically. */
+volatile void *device_now(volatile void *mapped);
 struct address_space;
 /* An empty lower half, and the kernel's upper half. From the first on, that has no new top-level entries. */
 void tables_new_space(struct address_space *made);
@@ -116,7 +118,7 @@ word tables_next(word address, word end);
 /* Programs' addresses of so many bits end here. */
 word end_of_programs(int bits);
 /* Whether programs get one block of memory without page tables. */
-int tables_are_off(void);
+int programs_have_blocks(void);
 void tables_configure(void); /* CR4, global pages and identifiers, by the switches as they are now */
 /* The kernel's half in programs' tables under isolation: pages that are mapped, and those of them that should not be. */
 void tables_check_isolation(uint64_t *pages, uint64_t *foreign);
@@ -127,9 +129,8 @@ int tables_are_blind(void);
  * flush.c: what the processor is to forget. After a page that was present has changed, before the program goes on: tables_flush for all
  * changes of the current address space, tables_flush_kernel for those of the kernel's half, which every address space has.
  */
-void tables_enter(void);
-void tables_note(void);
-/* in protected mode: CR3 of the TSSs */ /* the processor goes to the tables of the current address space */
+void tables_enter(void); /* the processor goes to the tables of the current address space */
+void tables_note(void);	 /* in protected mode: CR3 of the TSSs */
 void flush_page(
     word address); /* by tables_map and tables_unmap alone: the first part of a flush page by page */
 void tables_flush(void);
@@ -185,8 +186,8 @@ struct address_space {
 	int is_copy;		     /* its pages are those of another, which outlives it */
 	struct address_space *other; /* null until space_other is called */
 	int bits;
-	word
-	    block; /* without page tables, the physical address of the one piece of memory that it is; otherwise 0 */
+	/* Physical: all of its memory, where there are no page tables; otherwise 0. */
+	word block;
 	word end;     /* of addresses */
 	word map_top; /* mmap looks for room below */
 	word break_start, break_now;

@@ -100,7 +100,7 @@ word pages_left(void)
 
 word pages_take_block(word bytes)
 {
-	if (pages_left() < bytes)
+	if (end != memory_end || pages_left() < bytes)
 		return 0;
 	end -= bytes;
 	return end;

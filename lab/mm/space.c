@@ -78,7 +78,7 @@ long space_new(int bits, word map_top)
 	if (!made)
 		panic("more address spaces than threads");
 	set_up(made, bits, map_top);
-	if (tables_are_off()) {
+	if (programs_have_blocks()) {
 		made->block = pages_take_block(made->end);
 		if (!made->block)
 			return -ENOMEM;

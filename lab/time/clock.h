@@ -17,7 +17,7 @@ void clock_set_resolution(uint64_t ticks);	   /* of the coarse clocks: from one 
 void clock_update(void);			   /* moves the bases to now */
 /* A copy of the page that clock_update keeps, too; null: there is none. */
 void clock_copy_to(void *page);
-void clock_program_starts(void);		   /* CPU time is counted from now */
+void clock_program_starts(void); /* CPU time is counted from now */
 /* A clock's time by id, as clock_gettime has it; 0 when there is no such clock. */
 int clock_read(uint32_t id, struct time_value *out);
 uint32_t clock_resolution(uint32_t id);

@@ -87,6 +87,11 @@ impl Emulator {
         }
     }
 
+    /// Whether it is QEMU's emulation.
+    pub fn is_tcg(self) -> bool {
+        matches!(self, Emulator::TcgIntel | Emulator::TcgAmd)
+    }
+
     /// Whether the version that is here differs so.
     pub fn is_of(self, differs: &Differs) -> bool {
         differs.before.is_none() || differs.is_in(&QEMU)

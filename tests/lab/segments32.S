@@ -51,6 +51,13 @@ CASE expand-down
 	cmp	$-22, %eax
 	jne	wrong
 	EXIT	2
+/* CR0.PG, where UMIP does not keep it from programs (SDM vol. 2B, SMSW); to be the number. */
+CASE paging
+	smsw	%eax
+	shr	$31, %eax
+	cmp	number, %eax
+	jne	wrong
+	jmp	done
 /* Of the limits that selectors have; to be the number. */
 CASE limit
 	mov	$USER_DATA, %ecx

@@ -10,6 +10,7 @@
 
 #define GATE_RING1 0xb3
 #define GATE_RING2 0xc3
+#define GATE_JUMP  0x118 /* leads to conforming code */
 
 #define RFLAGS_RANDOM 0x257fd7 /* all that popf changes, and more; TF is drawn apart */
 
@@ -50,6 +51,8 @@ turns:	.long	MOST_USES
 stack:	.long	0
 wanted:	.fill	4, 4, 0
 dot:	.ascii	"."
+calls_no_jump_gate:
+	.byte	0
 
 	.text
 /* To eax; Marsaglia's xorshift. Lost: ecx. */
@@ -76,6 +79,8 @@ random:
 .endm
 
 CASE uses
+	btr	$31, %eax
+	setc	calls_no_jump_gate
 	lea	1(, %eax, 2), %eax	# not 0
 	imul	$0x9e3779b1, %eax
 	mov	%eax, state
@@ -293,7 +298,21 @@ USE trap-at-\name
 	jmp	used
 .endr
 
+/*
+ * QEMU's emulation calls conforming code by a gate without CPL in CS (SDM vol. 2A, CALL: CS(RPL) := CPL), so that an exception there looks like the
+ * kernel's own. With the number's highest bit, none is called so.
+ */
+.macro NOT_BY_JUMP_GATE
+	cmpb	$0, calls_no_jump_gate
+	je	1f
+	mov	%esi, %eax
+	and	$0xfffc, %eax
+	cmp	$GATE_JUMP, %eax
+	je	used
+1:
+.endm
 USE lcall, 3
+	NOT_BY_JUMP_GATE
 	mov	$NR32_GETPPID, %eax
 	push	%esi
 	push	%edi
@@ -305,6 +324,7 @@ USE ljmp, 3
 	push	$used
 	ljmp	*(%esp)
 USE lcall-used
+	NOT_BY_JUMP_GATE
 	mov	$NR32_GETPPID, %eax
 	push	%esi
 	push	$used

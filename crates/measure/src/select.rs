@@ -136,7 +136,7 @@ fn patterns(
             [] if is_of_other(table, what, text) => Err(Error::Usage(of_other(what, text))),
             [] => Err(unknown(what, text, kernel, table.rows(whose).map(name).chain(short_names()))),
             others if others.contains(&kernel.into()) => Err(not_machs(kernel.into(), what, text)),
-            others => Err(elsewhere(others, what, text)),
+            others => Err(elsewhere(others, kernel, what, text)),
         }
     };
     texts.iter().map(parse).collect()
@@ -162,10 +162,11 @@ fn several(what: &str, asked: &str) -> String {
     format!("; commas do not separate names: write {}, or a glob such as *-i386", each.join(" "))
 }
 
-/// Whose something is, in words, and the command that measures it.
-fn owner(whose: Whose) -> (&'static str, &'static str) {
+/// Whose something is, in words for who asked this kernel, and the command that measures it.
+fn owner(whose: Whose, asked: Kernel) -> (&'static str, &'static str) {
     match whose {
         Whose::Linux => ("Linux", "kentry measure"),
+        Whose::Lab if asked == Kernel::LabI386 => ("the lab's kernel for long mode", "kentry lab"),
         Whose::Lab => ("the lab", "kentry lab"),
         Whose::Mach => ("the lab with GNU Mach's calls", "kentry lab --personality mach"),
         Whose::LabI386 => ("the lab's kernel for protected mode", "kentry lab --lab-kernel i386"),
@@ -177,20 +178,23 @@ fn owner(whose: Whose) -> (&'static str, &'static str) {
 }
 
 /// What others have: by calls of Linux, if one of them has it so.
-fn elsewhere(others: &[Whose], what: &str, asked: &str) -> Error {
+fn elsewhere(others: &[Whose], kernel: Kernel, what: &str, asked: &str) -> Error {
     let mut plain: Vec<Whose> = others.iter().copied().filter(|other| !other.is_machs()).collect();
     plain.extend(others.first().filter(|_| plain.is_empty()));
-    let owners = plain.into_iter().map(owner);
+    let owners = plain.into_iter().map(|whose| owner(whose, kernel));
     let named: Vec<String> = owners.clone().map(|(who, command)| format!("{who} (`{command}`)")).collect();
     match owners.collect::<Vec<_>>().as_slice() {
         [(who, command)] => Error::Usage(format!("--{what} {asked}: only {who} has it (`{command}`)")),
-        _ => Error::Usage(format!("--{what} {asked}: not this kernel, but {} have it", named.join(" and "))),
+        _ => Error::Usage(format!(
+            "--{what} {asked}: this kernel does not have it; {} do",
+            named.join(" and ")
+        )),
     }
 }
 
 /// What the same kernel has without the personality that was asked for.
 fn not_machs(kernels: Whose, what: &str, asked: &str) -> Error {
-    let (_, command) = owner(kernels);
+    let (_, command) = owner(kernels, Kernel::Lab);
     let has_none = if what == "entry" { "serves no call of GNU Mach's" } else { "is no call of GNU Mach's" };
     Error::Usage(format!(
         "--{what} {asked}: it {has_none} (`{command}` without --personality mach measures it)"

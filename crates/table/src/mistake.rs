@@ -62,17 +62,13 @@ pub enum Mistake {
     /// The same setting stands there twice.
     #[error("{0} is set twice; leave one out")]
     Twice(Setting),
-    /// What a value requires, and another contradicts.
-    #[error("{setting} requires {name}={allowed}, and {name} is {value}")]
+    /// What a value requires, and others contradict.
+    #[error("{setting} requires {}", unmet_in_words(.needs))]
     Unmet {
         /// What requires it.
         setting: Setting,
-        /// The switch of which it is required.
-        name: String,
-        /// The values that would do.
-        allowed: String,
-        /// The one that it has.
-        value: String,
+        /// What is required, and not met; at least one.
+        needs: Vec<Need>,
     },
     /// A step of a profile requires one that is left out.
     #[error("--without {without}: {step} requires it; leave these out: --without {both}")]
@@ -160,4 +156,24 @@ fn called(kernels: &[Kernel]) -> String {
 /// How a parameter without a name of its own is given.
 fn otherwise(kernels: &[Kernel]) -> &'static str {
     if kernels == [Kernel::Linux] { "; --append gives the kernel any other, as it is written" } else { "" }
+}
+/// A switch of which a value is required, and has another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Need {
+    /// The switch.
+    pub name: String,
+    /// The values that would do.
+    pub allowed: Vec<String>,
+    /// The one that it has.
+    pub value: String,
+}
+
+/// One with what it is; of several what to add to the `--set`.
+fn unmet_in_words(needs: &[Need]) -> String {
+    if let [Need { name, allowed, value }] = needs {
+        return format!("{name}={}, and {name} is {value}", allowed.join(" or "));
+    }
+    let each: Vec<String> =
+        needs.iter().map(|need| format!("{}={}", need.name, need.allowed.join("|"))).collect();
+    format!("more: add {}", each.join(","))
 }

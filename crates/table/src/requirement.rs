@@ -1,5 +1,6 @@
 //! What the values of switches require of other switches: the one place that knows when a requirement is met.
 
+use crate::mistake::Need;
 use crate::{Mistake, Setting, Switch, Table};
 use std::collections::BTreeMap;
 
@@ -38,11 +39,24 @@ impl Table {
     pub fn check_requirements(&self, whole: &SwitchValues) -> Result<(), Mistake> {
         for switch in &self.switches {
             let Some(value) = whole.get(&switch.name) else { continue };
-            if let Some((name, allowed)) = switch.unmet(value, whole).first() {
-                return Err(unmet(&Setting::new(&switch.name, value), name, allowed, whole));
+            let needs = self.all_unmet(switch, value, whole);
+            if !needs.is_empty() {
+                return Err(Mistake::Unmet { setting: Setting::new(&switch.name, value), needs });
             }
         }
         Ok(())
+    }
+
+    /// What a value requires and what these values do not meet; and what that requires in turn, where it leaves no choice.
+    fn all_unmet(&self, switch: &Switch, value: &str, whole: &SwitchValues) -> Vec<Need> {
+        let mut needs: Vec<Need> = Vec::new();
+        for (name, allowed) in switch.unmet(value, whole) {
+            needs.push(need(name, allowed, whole));
+            let [only] = allowed else { continue };
+            let further = self.switch(name).map(|switch| self.all_unmet(switch, only, whole));
+            needs.extend(further.unwrap_or_default());
+        }
+        needs
     }
 
     /// What a setting requires of other switches, and what that requires in turn, the furthest first. Where a requirement leaves
@@ -67,7 +81,8 @@ impl Table {
         // What one requirement brings may meet the next.
         while let Some((name, allowed)) = switch.unmet(&setting.value, &self.with(needed)).first() {
             if needed.iter().any(|known| known.name == *name) {
-                return Err(unmet(setting, name, allowed, &self.with(needed)));
+                let needs = vec![need(name, allowed, &self.with(needed))];
+                return Err(Mistake::Unmet { setting: setting.clone(), needs });
             }
             let preferred_value = preferred.get(*name).filter(|value| allowed.contains(value));
             let Some(value) = preferred_value.or(allowed.first()) else { break };
@@ -79,9 +94,9 @@ impl Table {
     }
 }
 
-fn unmet(setting: &Setting, name: &str, allowed: &[String], whole: &SwitchValues) -> Mistake {
+fn need(name: &str, allowed: &[String], whole: &SwitchValues) -> Need {
     let value = whole.get(name).cloned().unwrap_or_default();
-    Mistake::Unmet { setting: setting.clone(), name: name.into(), allowed: allowed.join(" or "), value }
+    Need { name: name.into(), allowed: allowed.to_vec(), value }
 }
 
 #[cfg(test)]
@@ -113,6 +128,34 @@ mod tests {
         let table = Table::parse(&chain).unwrap();
         let found = table.required(&set("stibp=on"), &table.bare()).unwrap();
         assert_eq!(found, [set("pti=on"), set("copy-frame=on")]);
+    }
+
+    #[test]
+    fn all_that_is_not_met_is_told_at_once() {
+        let table = Table::get();
+        let whole = |text: &str| {
+            let set = table.set(crate::Kernel::LabI386, text).unwrap();
+            table
+                .switches
+                .iter()
+                .map(|switch| {
+                    (switch.name.clone(), set.value(&switch.name).unwrap_or(&switch.default).to_owned())
+                })
+                .collect::<SwitchValues>()
+        };
+        let said = |text: &str| table.check_requirements(&whole(text)).unwrap_err().to_string();
+        assert_eq!(
+            said("paging=off"),
+            "paging=off requires more: add segments=limited,exit=iret,smap=off,smep=off"
+        );
+        assert_eq!(
+            said("paging=off,smep=off,exit=iret"),
+            "paging=off requires more: add segments=limited,smap=off"
+        );
+        assert_eq!(
+            said("paging=off,smep=off,smap=off,exit=iret"),
+            "paging=off requires segments=limited, and segments is flat"
+        );
     }
 
     #[test]

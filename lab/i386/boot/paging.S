@@ -13,8 +13,9 @@
 
 	.section .boot, "ax"
 
-/* The stack at its physical address, and with it flat data. */
+/* The stack at its physical address, and with it flat data. A far jump leads here, and processors track it as an indirect one. */
 .macro TO_OWN_STACK
+	endbr32
 	mov	$WINDOW_DATA, %eax
 	mov	%eax, %ds
 	mov	%esp, kernel_stack_pointer
@@ -37,12 +38,19 @@
 1:
 .endm
 
-/* With the kernel's tables: its segments, its stack, its gates; and back to C. ecx: struct table_pointers. */
+/*
+ * With the kernel's descriptors: its stack, its segments, LDT and TSS, whose bases the processor has kept; last of all its gates, one of which may
+ * lead an NMI to a task. And back to C. ecx: struct table_pointers.
+ */
 .macro TO_KERNEL
 	lss	kernel_stack_pointer, %esp
 	mov	$SELECTOR_KERNEL_DATA, %eax
 	mov	%eax, %ds
 	mov	%eax, %es
+	mov	$SELECTOR_LDT, %eax
+	lldt	%ax
+	str	%eax
+	ltr	%ax			# window_open has made it available
 	lidt	WINDOW_IDT(%ecx)
 	pop	%eax
 	push	$SELECTOR_KERNEL_CODE
@@ -57,6 +65,7 @@
  */
 	.globl	paging_change, paging_clear, paging_set
 paging_change:
+	endbr32
 	mov	4(%esp), %ecx
 	mov	8(%esp), %edx
 	mov	12(%esp), %eax
@@ -72,6 +81,7 @@ paging_change:
 	TO_KERNEL
 
 paging_clear:
+	endbr32
 	mov	4(%esp), %ecx
 	ljmp	$SELECTOR_BOOT_CODE, $1f
 1:	TO_OWN_STACK
@@ -80,6 +90,7 @@ paging_clear:
 	TO_KERNEL
 
 paging_set:
+	endbr32
 	mov	4(%esp), %ecx
 	ljmp	$SELECTOR_BOOT_CODE, $1f
 1:	TO_OWN_STACK
@@ -89,6 +100,7 @@ paging_set:
 
 	.globl	window_nmi
 window_nmi:
+	endbr32
 	iret
 
 /* What is written here: kernel.lds gives it pages of its own. */

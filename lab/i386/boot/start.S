@@ -15,7 +15,7 @@
 #define PAGE	    4096
 
 /* Of CPUID's leaf 1, edx: what the message below says. Of SSE2, kernel and probes execute lfence. */
-#define NEEDED (1 << 3 | 1 << 4 | 1 << 5 | 1 << 6 | 1 << 8 | 1 << 15 | 1 << 24 | 1 << 26)
+#define NEEDED (1 << 3 | 1 << 4 | 1 << 5 | 1 << 6 | 1 << 15 | 1 << 24 | 1 << 26)
 
 #define IMAGE	      0x100000 /* kernel.lds: where it is loaded */
 #define IMAGE_TABLES  4	       /* kernel.lds: it ends below 16 MiB */
@@ -116,7 +116,7 @@ too_old:
 too_old_record:
 	LOG_RECORD too_old_end-too_old_text
 too_old_text:
-	.ascii	"panic: this processor is too old: the kernel for protected mode needs PSE, TSC, MSRs, PAE, CMPXCHG8B, CMOV, FXSAVE and SSE2"
+	.ascii	"panic: this processor is too old, or its firmware hides a feature: the kernel for protected mode needs PSE, TSC, MSRs, PAE, CMOV, FXSAVE and SSE2"
 too_old_end:
 
 	.balign	8

@@ -36,21 +36,6 @@ static uint64_t with_limit(uint64_t descriptor, word bytes)
 	       limit >> 16 << 48;
 }
 
-/*
- * Segments of 16 bits are not there without page tables: a return to such a stack would need the kernel's by another name, whose base is made
- * for flat segments (entry/steps/espfix.S).
- */
-static void configure_16(void)
-{
-	static const unsigned selectors[] = {SELECTOR_CODE_16, SELECTOR_DATA_16};
-
-	for (unsigned i = 0; i < sizeof(selectors) / sizeof(selectors[0]); i++) {
-		uint64_t *const descriptor = &gdt[selectors[i] / 8];
-		const uint64_t present = (uint64_t)PRESENT << TYPE_SHIFT;
-		*descriptor = tables_are_off() ? *descriptor & ~present : *descriptor | present;
-	}
-}
-
 void limits_configure(void)
 {
 	const int is_limited = configured[SWITCH_SEGMENTS] == SEGMENTS_LIMITED;
@@ -61,7 +46,6 @@ void limits_configure(void)
 		*descriptor = is_limited ? with_limit(*descriptor, end_of_programs(32))
 					 : *descriptor | LIMIT | GRANULARITY;
 	}
-	configure_16();
 }
 
 int limits_fit(uint64_t *descriptor)

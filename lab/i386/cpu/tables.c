@@ -10,8 +10,7 @@
 #include "lab.h"
 #include "mm/mm.h"
 
-#define TYPE_LDT 0x2
-#define RING1	 0x20 /* DPL 1 */
+#define RING1 0x20 /* DPL 1 */
 
 /* Descriptors: SDM vol. 3, 3.4.5. Present, of type code or data, accessed, flat. */
 #define KERNEL_CODE 0x00cf9b000000ffff
@@ -60,8 +59,8 @@ uint64_t system_descriptor(const void *base, unsigned limit, unsigned type)
 	return with_base((limit & 0xffff) | (uint64_t)(PRESENT | type) << TYPE_SHIFT, (word)base);
 }
 
-/* Whether programs may use VECTOR_SOFTWARE with int, too. */
-static int is_software_open;
+/* Whether programs may use VECTOR_SOFTWARE with int, too; and what needs page tables. */
+static int is_software_open, are_paged_open;
 
 /* The vectors that programs may always use, by int, int3 and into; only the processor raises the others. */
 static unsigned privilege_of(unsigned vector)
@@ -75,7 +74,7 @@ static unsigned privilege_of(unsigned vector)
 		return USER;
 	case VECTOR_STACK_OVERFLOW:
 	case VECTOR_V86:
-		return tables_are_off() ? 0 : USER;
+		return are_paged_open ? USER : 0;
 	}
 	return 0;
 }
@@ -114,6 +113,13 @@ void gate_opens(int to_programs)
 {
 	is_software_open = to_programs;
 	gate_to_stub(VECTOR_SOFTWARE);
+}
+
+void gates_open_paged(int to_programs)
+{
+	are_paged_open = to_programs;
+	gate_to_stub(VECTOR_STACK_OVERFLOW);
+	gate_to_stub(VECTOR_V86);
 }
 
 /* Both stubs differ in the lower 16 bits alone: an NMI that comes meanwhile finds a gate to one of them. */

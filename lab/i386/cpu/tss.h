@@ -34,6 +34,7 @@ struct tss_16 {
 
 #define FLAGS_ONE 2 /* a bit that is always set; interrupts are off */
 
+#define TYPE_LDT	    0x2
 #define TYPE_TASK_GATE	    0x5
 #define TYPE_TSS_16	    0x1
 #define TYPE_TSS	    0x9

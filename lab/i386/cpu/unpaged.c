@@ -9,7 +9,6 @@
 word unpaged_distance, unpaged_window;
 
 #define IS_MEMORY	     0x10 /* of a type: code or data, otherwise the system's */
-#define TYPE_LDT	     0x02
 #define TYPE_AVAILABLE(type) ((type) & ~TYPE_BUSY)
 
 static int has_base(uint64_t descriptor)
@@ -38,17 +37,6 @@ static void move_bases(word of_kernel, word of_program)
 	}
 }
 
-/* The processor keeps the bases that it has loaded. ltr asks for a TSS that is available (SDM vol. 2A, LTR). */
-static void load_again(void)
-{
-	uint32_t task;
-
-	__asm__ volatile("str %0" : "=r"(task));
-	window_close();
-	gdt[task / 8] &= ~((uint64_t)TYPE_BUSY << TYPE_SHIFT);
-	__asm__ volatile("lldt %w0; ltr %w1" : : "r"(SELECTOR_LDT), "r"(task) : "memory");
-}
-
 static struct table_pointers moved(struct table_pointers pointers, word by)
 {
 	pointers.gdt.base += by;
@@ -61,10 +49,10 @@ void unpaged_begin(word block)
 	const struct table_pointers pointers = moved(window_open(), -KERNEL_BASE);
 
 	move_bases(-KERNEL_BASE, block);
-	paging_clear(&pointers);
 	unpaged_distance = KERNEL_BASE;
 	unpaged_window = block + KERNEL_BASE;
-	load_again();
+	paging_clear(&pointers);
+	window_close();
 }
 
 void unpaged_end(void)
@@ -73,7 +61,7 @@ void unpaged_end(void)
 	const struct table_pointers pointers = moved(window_open(), KERNEL_BASE);
 
 	move_bases(KERNEL_BASE, KERNEL_BASE - unpaged_window);
-	set(&pointers);
 	unpaged_distance = unpaged_window = 0;
-	load_again();
+	set(&pointers);
+	window_close();
 }

@@ -19,6 +19,15 @@ static uint64_t *memory(uint64_t *physical)
 	return physical_to_virtual((word)physical);
 }
 
+/* ltr asks for a TSS that is available, and makes it busy (SDM vol. 2A, LTR). */
+static void make_task_available(void)
+{
+	uint32_t task;
+
+	__asm__ volatile("str %0" : "=r"(task));
+	gdt[task / 8] &= ~((uint64_t)TYPE_BUSY << TYPE_SHIFT);
+}
+
 /* With the descriptors that the kernel runs by, whatever bases they have now. */
 struct table_pointers window_open(void)
 {
@@ -35,6 +44,7 @@ struct table_pointers window_open(void)
 	memory(window_idt)[VECTOR_NMI] = gate(TYPE_INTERRUPT_GATE, 0, SELECTOR_BOOT_CODE, (word)window_nmi);
 	__asm__ volatile("sgdt %0; sidt %1" : "=m"(before.gdt), "=m"(before.idt));
 	__asm__ volatile("lidt %0; lgdt %1" : : "m"(gates), "m"(descriptors) : "memory");
+	make_task_available();
 	return before;
 }
 

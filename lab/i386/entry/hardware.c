@@ -31,7 +31,7 @@ static void point_fast_calls(void)
 {
 	if (!cpu.has_sysenter)
 		return;
-	wrmsr(MSR_SYSENTER_CS, tables_are_off() ? 0 : SELECTOR_KERNEL_CODE);
+	wrmsr(MSR_SYSENTER_CS, programs_have_blocks() ? 0 : SELECTOR_KERNEL_CODE);
 	wrmsr(MSR_SYSENTER_ESP, kernel_stack);
 	wrmsr(MSR_SYSENTER_EIP, path_sysenter_i386);
 }
@@ -44,7 +44,8 @@ static void point_syscall(void)
 {
 	if (!cpu_has(FEATURE_LEGACYSYSCALL))
 		return;
-	const int is_open = configured[SWITCH_EVENTS_BY] == EVENTS_BY_TASK && !is_v86 && !tables_are_off();
+	const int is_open =
+	    configured[SWITCH_EVENTS_BY] == EVENTS_BY_TASK && !is_v86 && !programs_have_blocks();
 	const uint64_t before = rdmsr(MSR_EFER),
 		       wanted = is_open ? before | EFER_SCE : before & ~(uint64_t)EFER_SCE;
 
@@ -91,17 +92,32 @@ static void point_for_program(void)
 	gate_opens(exceptions_serve);
 }
 
+static void point_16(int are_there)
+{
+	static const unsigned selectors[] = {SELECTOR_CODE_16, SELECTOR_DATA_16};
+	const uint64_t present = (uint64_t)PRESENT << TYPE_SHIFT;
+
+	for (unsigned i = 0; i < sizeof(selectors) / sizeof(selectors[0]); i++) {
+		uint64_t *const descriptor = &gdt[selectors[i] / 8];
+		*descriptor = are_there ? *descriptor | present : *descriptor & ~present;
+	}
+}
+
 /*
- * What needs page tables; without them, programs may not use these vectors (cpu/tables.c). No page would end the stack of the one, and its path
- * run through all of memory; and nothing but pages keeps a program in virtual-8086 mode from the first MiB.
+ * What needs page tables, besides sysenter and syscall. Without them
+ *
+ * - no page would end the stack that the path of VECTOR_STACK_OVERFLOW uses up: it would run through all of memory;
+ * - nothing would keep a program in virtual-8086 mode from the first MiB;
+ * - a return to a stack of 16 bits would need the kernel's by another name, whose base is made for flat segments (entry/steps/espfix.S).
  */
 static void point_paged(void)
 {
-	gate_to_stub(VECTOR_V86);
-	if (tables_are_off())
-		gate_to_stub(VECTOR_STACK_OVERFLOW);
-	else
+	const int are_there = !programs_have_blocks();
+
+	gates_open_paged(are_there);
+	if (are_there)
 		gate_to_path(VECTOR_STACK_OVERFLOW, path_double_fault, 0);
+	point_16(are_there);
 }
 
 void hardware_point(void)

@@ -23,12 +23,7 @@ STEP "iret"
 SEGMENTS_RARE
 END_PATH
 
-/*
- * long put_user_8(word to, uint64_t value), put_user_4(word to, uint32_t value),
- * put_user_16(word to, uint64_t first, uint64_t second), copy_user(void *to, const void *from, word bytes)
- * Access to a program's memory (for a copy, on either side). The caller has checked that it is below the end of programs.
- * 0, or -EFAULT. `access` is a macro; its faults go on at 2.
- */
+/* Without page tables: a program's address becomes what it is for the kernel; one of the kernel's own stays. Lost: eax. */
 .macro INTO_BLOCK address
 STEP "without page tables: where a program's address is", SWITCH_PAGING, IS(PAGING_OFF)
 	mov	\address, %eax
@@ -38,6 +33,12 @@ STEP "without page tables: where a program's address is", SWITCH_PAGING, IS(PAGI
 	add	%eax, \address
 .endm
 
+/*
+ * long put_user_8(word to, uint64_t value), put_user_4(word to, uint32_t value),
+ * put_user_16(word to, uint64_t first, uint64_t second), copy_user(void *to, const void *from, word bytes)
+ * Access to a program's memory (for a copy, on either side). The caller has checked that it is below the end of programs.
+ * 0, or -EFAULT. `access` is a macro; its faults go on at 2.
+ */
 .macro USER_ACCESS name, access
 PATH \name, BY_KERNEL
 STEP "keep what C keeps"

@@ -277,7 +277,7 @@ static int emulate(struct frame *frame)
 int v86_serves(struct frame *frame)
 {
 	if (!(frame->flags & RFLAGS_VM)) {
-		if (frame->vector != VECTOR_V86 || !is_from_program(frame))
+		if (frame->vector != VECTOR_V86 || !is_from_program(frame) || programs_have_blocks())
 			return 0;
 		enter(frame);
 		return 1;

@@ -18,9 +18,7 @@
 /* With three levels of page tables, those below the top one: the processor reads its four entries when CR3 is loaded, and not again. */
 #define TOPS_BESIDE uint64_t directories[3][PAGE / sizeof(uint64_t)];
 
-#define DEVICE_NOW volatile void *device_now(volatile void *mapped);
-
-/* What a program has without page tables: memory from its address 0 on. The probe is linked at 128 MiB, and mmap begins 64 MiB below the end. */
+/* What a program has without page tables, from its address 0 on: 128 MiB below the probe, 16 for it, and 64 for the stack and its distance to mmap. */
 #define BLOCK_BYTES (208ul << 20)
 
 /* The end of programs' addresses, with page tables. The last page stays free. */

@@ -389,8 +389,10 @@ volatile void *device_now(volatile void *mapped)
 
 	if (!unpaged_distance)
 		return mapped;
-	while ((word)mapped >= devices[i].end)
+	while (i < device_count && (word)mapped >= devices[i].end)
 		i++;
+	if (i == device_count)
+		panic("a device that is not mapped");
 	return (volatile uint8_t *)mapped - devices[i].distance + unpaged_distance;
 }
 
@@ -513,9 +515,9 @@ static void change_form(void)
 		return;
 	in_form(wanted);
 	const word top = kernel_to_physical((word)KERNEL_TOP);
-	tss_set_tables(top, top);
 	const word flags = interrupts_off();
 	const struct table_pointers pointers = window_open();
+	tss_set_tables(top, top);
 	paging_change(&pointers, top, read_cr4() ^ CR4_PAE);
 	window_close();
 	interrupts_restore(flags);
@@ -524,10 +526,10 @@ static void change_form(void)
 word end_of_programs(int bits)
 {
 	(void)bits;
-	return tables_are_off() ? BLOCK_BYTES : USER_END;
+	return programs_have_blocks() ? BLOCK_BYTES : USER_END;
 }
 
-int tables_are_off(void)
+int programs_have_blocks(void)
 {
 	return configured[SWITCH_PAGING] == PAGING_OFF;
 }

@@ -35,10 +35,6 @@ const CONFIGURATIONS: [&str; 6] = [
     "smap=off paging=classic pti=on copy-frame=on stack=minimum",
 ];
 
-fn is_tcg(emulator: Emulator) -> bool {
-    matches!(emulator, Emulator::TcgIntel | Emulator::TcgAmd)
-}
-
 fn wrong(ran: &[Ran]) -> Vec<String> {
     let wrong = ran.iter().filter(|ran| ran.end != End::Exited(0));
     wrong.map(|ran| format!("{}: {:x?}", ran.label, ran.end)).collect()
@@ -51,7 +47,7 @@ fn registers_are_what_they_were_behind_each() {
         let mut script = Script::protected();
         for switches in CONFIGURATIONS {
             script.set(switches);
-            for (_, case) in ENTRIES.iter().filter(|(_, case)| *case != "limit" || !is_tcg(emulator)) {
+            for (_, case) in ENTRIES.iter().filter(|(_, case)| *case != "limit" || !emulator.is_tcg()) {
                 script.run(&program, &[&format!("registers-{case}")]);
                 script.run(&program, &[&format!("unknown-{case}")]);
             }
@@ -138,7 +134,7 @@ fn boot(emulator: Emulator, kernel: &[u8], script: &Script) -> Option<Vec<Ran>> 
             Bochs { kernel: kernel(), ..Bochs::new(model) }.boot(archive, programs, limits)
         }
     };
-    let hertz = if is_tcg(emulator) { Qemu::TCG_HERTZ } else { Bochs::HERTZ };
+    let hertz = if emulator.is_tcg() { Qemu::TCG_HERTZ } else { Bochs::HERTZ };
     Some(script.boot_in(&boot, hertz)?.ran)
 }
 
@@ -384,7 +380,7 @@ fn bad_descriptors_and_stacks_fault_as_the_manuals_say() {
                 let known = IN_TCG.iter().find(|(ss, case, _)| Some(*ss) == stack && case == words);
                 known.map_or(Some((*words, *vector, *error)), |(_, _, met)| met.map(|(v, e)| (*words, v, e)))
             };
-            let cases: Vec<Case> = if is_tcg(emulator) {
+            let cases: Vec<Case> = if emulator.is_tcg() {
                 one.cases.iter().filter_map(in_tcg).collect()
             } else {
                 one.cases.to_vec()
@@ -399,7 +395,7 @@ fn bad_descriptors_and_stacks_fault_as_the_manuals_say() {
 fn what_must_fault_faults_as_the_manuals_say() {
     let kernel = places::lab::kernel(Mode::Protected);
     for emulator in Emulator::ALL {
-        let by_limits = if is_tcg(emulator) { &[] } else { BY_LIMITS };
+        let by_limits = if emulator.is_tcg() { &[] } else { BY_LIMITS };
         let differs = must_fault(emulator, kernel, &[CASES, by_limits].concat());
         assert!(differs.is_empty(), "{}: {differs:#?}", emulator.name());
     }

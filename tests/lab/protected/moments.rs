@@ -55,5 +55,5 @@ fn nmis_all_over_the_paths_change_nothing_in_bochs() {
 
 #[test]
 fn an_nmi_may_come_while_paths_are_built() {
-    check_while_paths_are_built(Mode::Protected, "copy-frame", ["off", "off", "off"]);
+    check_while_paths_are_built(Mode::Protected, "paging", ["wide", "classic", "wide"]);
 }

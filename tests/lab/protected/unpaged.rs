@@ -4,6 +4,7 @@ use crate::build::freestanding;
 use crate::guest::{Answer, Emulator, Script};
 use crate::protected::matrix::expected;
 use crate::protected::segments::Ends;
+use record::{Verdict, abi};
 use table::{Entry, Kernel, Operation, Table};
 
 const BOCHS: [Emulator; 2] = [Emulator::Bochs, Emulator::BochsAmd];
@@ -23,7 +24,7 @@ const CLOSED: [(&str, u64); 5] = [
     ("double-fault-task", SIGSEGV),
 ];
 
-fn expected_without(emulator: Emulator, entry: &str, operation: &str) -> Answer {
+pub fn expected_without(emulator: Emulator, entry: &str, operation: &str) -> Answer {
     let closed = CLOSED.iter().find(|(name, _)| *name == entry);
     closed.map_or_else(|| expected(emulator, entry, operation), |(_, signal)| Answer::Signal(*signal))
 }
@@ -88,6 +89,41 @@ const CASES: [(&str, Ends); 11] = [
     ("own-read d000000", Ends::Vector(13)),
     ("own-inside 0", Ends::Exit(0)),
 ];
+
+/// Not by a row that is closed: the bit itself.
+#[test]
+fn there_is_no_paging_while_a_program_runs() {
+    let (program, mut script) = (freestanding(32, &["segments32.S"]), Script::protected());
+    script.set(&format!("umip=off {OFF}"));
+    for (form, bit) in [("off", "0"), ("classic", "1"), ("off", "0"), ("wide", "1")] {
+        script.set(&format!("paging={form}"));
+        script.exec(&program, &["paging", bit]);
+    }
+    let Some(session) = script.boot(Emulator::Bochs) else { return };
+    let ends: Vec<Ends> = session.ran.iter().map(|ran| Ends::from(ran.end)).collect();
+    assert_eq!(ends, [Ends::Exit(0); 4]);
+}
+
+/// Both need a second address space.
+#[test]
+fn a_copy_and_a_second_address_space_are_refused() {
+    const EAGAIN: u64 = 11;
+    let (table, mut script) = (Table::get(), Script::protected());
+    script.set(OFF);
+    for operation in ["copy-space", "switch", "map-unmap"] {
+        script.row(table.entry("int80-i386").unwrap(), table.operation(operation).unwrap());
+    }
+    let Some(session) = script.boot(Emulator::Bochs) else { return };
+    for ran in &session.ran {
+        match ran.answer() {
+            Answer::Verdict(Verdict { outcome: abi::OUTCOME_REFUSED, cause: abi::CAUSE_ERRNO, detail }) => {
+                assert!(!ran.label.contains("map-unmap"), "{}", ran.label);
+                assert_eq!(detail[0], EAGAIN, "{}", ran.label);
+            }
+            answer => assert!(ran.label.contains("map-unmap") && answer == Answer::Ok, "{answer:?}"),
+        }
+    }
+}
 
 #[test]
 fn a_program_cannot_name_an_address_outside_of_its_block() {

@@ -53,7 +53,7 @@ pub fn explain(table: &Table, switch: &Switch, runs: &LabRuns) -> String {
     let text = format!("# {name}\n\n{opening}{}", facts(table, switch));
     if switch.group == Group::Kind {
         return text
-            + "\nIts values decide what an entry is, and are no steps of a bill; docs/lab.md tells of them.\n";
+            + "\nIts values decide what an entry is, and are no steps of a bill. docs/lab.md tells of them, docs/lab-i386.md of those of protected mode.\n";
     }
     let section = own(&format!("## {name}")).map(|(_, rest)| format!("\n{rest}")).unwrap_or_default();
     let steps = steps(table, switch);
@@ -150,15 +150,15 @@ fn command(table: &Table, switch: &Switch) -> String {
     let value = other(switch);
     let needs = switch.requirements(&value);
     let features = needs.iter().filter_map(|need| need.feature.as_deref());
-    let options = features.filter_map(feature::options).map(str::to_owned);
+    let options = feature::options(features);
     let is_default = |name: &str, allowed: &[String]| {
         table.switch(name).is_some_and(|switch| allowed.contains(&switch.default))
     };
     let switches = needs.iter().flat_map(|need| &need.switches);
     let switches = switches.filter(|(name, allowed)| !is_default(name, allowed));
-    let sets = switches.filter_map(|(name, allowed)| Some(format!("--set {name}={}", allowed.first()?)));
-    let words = ["kentry lab".to_owned()].into_iter().chain(options).chain(sets);
-    words.chain([format!("--set {}={value}", switch.name)]).collect::<Vec<_>>().join(" ")
+    let required = switches.filter_map(|(name, allowed)| Some(format!(",{name}={}", allowed.first()?)));
+    let options = options.map(|options| options + " ").unwrap_or_default();
+    format!("kentry lab {options}--set {}={value}{}", switch.name, required.collect::<String>())
 }
 
 /// What the switch can be set to besides its default.
@@ -181,7 +181,7 @@ fn required(need: &table::Requirement) -> String {
         } else {
             ""
         };
-        match feature::options(feature) {
+        match feature::options([feature.as_str()]) {
             Some(options) => format!("{} ({options})", feature::name(feature)),
             None => format!("the processor's {}{without}", feature::name(feature)),
         }

@@ -137,7 +137,10 @@ impl LabArgs {
     /// # Errors
     /// [`Error::Usage`] when there are no such rows, or when a curve is asked for, of rows that are not named; and as of [`LabArgs::sets`].
     pub fn options(&self) -> Result<Options, Error> {
-        self.sets()?;
+        let sets = self.sets()?;
+        if self.personality == Personality::Mach {
+            Table::get().sets(self.lab_kernel.kernel(), &sets)?;
+        }
         Ok(Options {
             entry: self.rows.entry.clone(),
             operation: self.rows.operation.clone(),

@@ -47,7 +47,7 @@ pub struct GuestArgs {
     /// counted, so that every run is the same; another each time where time is measured]
     #[arg(long, value_name = "NUMBER", value_parser = seed, allow_negative_numbers = true, hide_short_help = true)]
     pub seed: Option<u64>,
-    /// Run in Bochs, which is slow, but has PCID, which QEMU's emulation lacks
+    /// Run in Bochs, which is slow, but has PCID and checks segment limits; QEMU's emulation does neither
     #[arg(long, conflicts_with = "accel", hide_short_help = true)]
     pub bochs: bool,
 }

@@ -63,9 +63,9 @@ pub fn unsupported(configuration: &Configuration, switch: u64) -> String {
     let Some((switch, value)) = configuration.of_switch(switch) else {
         return format!("this CPU lacks what switch {switch} needs");
     };
-    let features = || switch.requirements(value).into_iter().filter_map(|need| need.feature.as_ref());
-    let names = features().map(|feature| feature::name(feature)).collect::<Vec<_>>().join(", ");
-    if let Some(options) = features().find_map(|feature| feature::options(feature)) {
+    let features = || switch.requirements(value).into_iter().filter_map(|need| need.feature.as_deref());
+    let names = features().map(feature::name).collect::<Vec<_>>().join(", and ");
+    if let Some(options) = feature::options(features()) {
         return format!("{}={value} requires {names} (`kentry lab {options}`)", switch.name);
     }
     match names.as_str() {
