@@ -265,6 +265,7 @@
 #define SELECTOR_GATE_16_8	  0x113
 /* A call gate that a jump may use, to CONFORMING_JUMP; and the conforming code segment, with the offsets of what is in it (lab/i386/entry/conforming.S). */
 #define SELECTOR_GATE_JUMP	  0x11b
+#define SELECTOR_GATE_JUMP_16	  0x1eb /* the same, of 16 bits */
 #define SELECTOR_CONFORMING	  0x123
 #define CONFORMING_CALL		  0x00 /* answers cs in eax, and returns */
 #define CONFORMING_JUMP		  0x10 /* the same; back by the far pointer to which ebp points */

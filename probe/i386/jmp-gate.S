@@ -11,13 +11,10 @@
 	mov	$way_back, %ebp
 .endm
 .macro ENTER
-	movl	$9f, way_back
-	ljmp	$SELECTOR_GATE_JUMP, $0
-9:
+	JUMP_BY	SELECTOR_GATE_JUMP
 .endm
 .macro CONTROL
-	movl	$9f, way_back
-9:
+	JUMP_NOT
 .endm
 .macro UNLOAD
 .endm

@@ -10,7 +10,8 @@
 
 #define GATE_RING1 0xb3
 #define GATE_RING2 0xc3
-#define GATE_JUMP  0x118 /* leads to conforming code */
+#define GATE_JUMP    0x118 /* leads to conforming code, as the next does */
+#define GATE_JUMP_16 0x1e8
 
 #define RFLAGS_RANDOM 0x257fd7 /* all that popf changes, and more; TF is drawn apart */
 
@@ -308,6 +309,8 @@ USE trap-at-\name
 	mov	%esi, %eax
 	and	$0xfffc, %eax
 	cmp	$GATE_JUMP, %eax
+	je	used
+	cmp	$GATE_JUMP_16, %eax
 	je	used
 1:
 .endm

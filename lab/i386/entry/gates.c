@@ -56,4 +56,6 @@ void gates_point(void)
 	point_16(SELECTOR_GATE_16_1, base, path_call_gate_16_1_i386, &flat_call_gate_16_1_i386, 1);
 	point_16(SELECTOR_GATE_16_8, base, path_call_gate_16_8_i386, &flat_call_gate_16_8_i386, 8);
 	gdt[SELECTOR_GATE_JUMP / 8] = call_gate(TYPE_CALL_GATE, SELECTOR_CONFORMING, CONFORMING_JUMP, 0);
+	gdt[SELECTOR_GATE_JUMP_16 / 8] =
+	    call_gate(TYPE_CALL_GATE_16, SELECTOR_CONFORMING, CONFORMING_JUMP, 0);
 }
