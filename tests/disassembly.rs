@@ -444,7 +444,8 @@ fn a_sum_in_memory_hid_what_a_call_costs() {
             };
             assert_eq!(sums.count(), expected, "{} {kind}", entry.name);
             // They write where the way back is, and the control writes the same.
-            let writes_way_back = entry.name.starts_with("call-gate-16") || entry.name.starts_with("jmp-gate");
+            let writes_way_back =
+                entry.name.starts_with("call-gate-16") || entry.name.starts_with("jmp-gate");
             if needs_fresh_pages || writes_way_back {
                 continue;
             }

@@ -239,4 +239,8 @@ CASE sysenter-from-64-bit-code		# goes on in 32-bit code, at the landing pad
 	jne	wrong
 	jmp	done
 
+/* Without an end. */
+CASE spin
+	jmp	.
+
 END_CASES

@@ -6,7 +6,7 @@ use crate::guest::{Answer, Emulator, Ran, Script, Session, limits};
 use crate::kernel::Kernel;
 use crate::monitor::{Monitor, is_missing, wrapped};
 use object::Object;
-use places::lab::{Bochs, End, Event, Events, Guest, Qemu, Strays, Trouble};
+use places::lab::{Bochs, End, Event, Events, Guest, Mode, Qemu, Strays, Trouble};
 use record::abi;
 use std::path::Path;
 use table::{Kernel as Kernels, Table};
@@ -326,19 +326,34 @@ fn a_stray_interrupt_is_a_number_and_no_fault() {
     }
 }
 
+/// How an event at any time may find each kernel: the kernel, a processor, switches.
+const AT_ANY_TIME: [(Mode, &str, &str); 4] = [
+    (Mode::Long, "max,vendor=GenuineIntel", "pti=on"),
+    (Mode::Protected, "max,vendor=GenuineIntel", "pti=on"),
+    (Mode::Protected, "max,vendor=AuthenticAMD", "pti=on events-by=task"),
+    (Mode::Protected, "max,vendor=AuthenticAMD", "pti=off paging=classic events-by=task"),
+];
+
 /// A program that never ends, in a guest with a monitor; what the monitor is asked for is done while it runs.
-fn disturbed(switches: &str, what: impl FnOnce(&mut Monitor)) -> Option<(Vec<Event>, Option<Trouble>)> {
+fn disturbed(
+    (mode, model, switches): (Mode, &str, &str),
+    what: impl FnOnce(&mut Monitor),
+) -> Option<(Vec<Event>, Option<Trouble>)> {
     if is_missing() {
         return None;
     }
     let folder = tempfile::tempdir().unwrap();
     let socket = folder.path().join("monitor");
-    let option = format!("-monitor unix:{},server=on,wait=off", socket.display());
-    let qemu = wrapped(folder.path(), &format!("exec qemu-system-x86_64 \"$@\" {option}"));
-    let mut script = Script::new();
+    let option = format!("-cpu {model} -monitor unix:{},server=on,wait=off", socket.display());
+    let qemu = wrapped(folder.path(), &format!("exec qemu-system-x86_64 \"$@\" {option}")).in_mode(mode);
+    let mut script = Script::in_mode(mode);
     script.limit(150_000_000);
     script.set(switches);
-    script.exec(&freestanding(64, &["faults64.S"]), &["spin"]);
+    let program = match mode {
+        Mode::Long => freestanding(64, &["faults64.S"]),
+        Mode::Protected => freestanding(32, &["faults32.S"]),
+    };
+    script.exec(&program, &["spin"]);
     let mut guest = qemu.boot(&script.archive(Qemu::TCG_HERTZ), script.numbered(), &limits()).unwrap();
     let mut monitor = Monitor::open(&socket);
     let mut events = Vec::new();
@@ -368,31 +383,36 @@ fn until(guest: &mut Guest, events: &mut Vec<Event>, is_it: impl Fn(&Event) -> b
 /// The monitor's NMIs come by the APIC's LINT1, as a PC's do.
 #[test]
 fn a_pcs_nmi_is_counted_and_the_program_runs_on() {
-    let ask = |monitor: &mut Monitor| (0..3).for_each(|_| drop(monitor.ask("nmi")));
-    let Some((events, _)) = disturbed("pti=on", ask) else { return };
-    let ended = events.iter().any(|event| matches!(event, Event::End { end: End::Runaway(_), .. }));
-    assert!(ended, "{events:?}");
-    // One that comes while another is handled waits, and a third is lost.
-    let is_nmi = |event: &Event| matches!(event, Event::Stray { number: Some(0), vector: 2, count: 1..=3 });
-    assert!(events.iter().any(is_nmi), "{events:?}");
+    for how in AT_ANY_TIME {
+        let ask = |monitor: &mut Monitor| (0..3).for_each(|_| drop(monitor.ask("nmi")));
+        let Some((events, _)) = disturbed(how, ask) else { return };
+        let ended = events.iter().any(|event| matches!(event, Event::End { end: End::Runaway(_), .. }));
+        assert!(ended, "{how:?}: {events:?}");
+        // One that comes while another is handled waits, and a third is lost.
+        let is_nmi =
+            |event: &Event| matches!(event, Event::Stray { number: Some(0), vector: 2, count: 1..=3 });
+        assert!(events.iter().any(is_nmi), "{how:?}: {events:?}");
+    }
 }
 
 #[test]
 fn a_machine_check_says_what_the_banks_say_and_stops() {
     const STATUS: &str = "0xbe00000000000135"; // valid, uncorrected, enabled, with misc and address
-    let ask = |monitor: &mut Monitor| monitor.tell(&format!("mce 0 4 {STATUS} 0x5 0x1234000 0x8c"));
-    let Some((events, trouble)) = disturbed("pti=on", ask) else { return };
-    let lines: Vec<&str> = events
-        .iter()
-        .filter_map(|event| match event {
-            Event::Log(line) => Some(line.as_str()),
-            _ => None,
-        })
-        .collect();
-    let [first, bank] = lines[..] else { panic!("{trouble:?} after {events:?}") };
-    assert!(first.starts_with("machine check in ring ") && first.contains("MCG_STATUS 5, "), "{first}");
-    assert_eq!(bank, "machine check: bank 4, status be00000000000135, address 1234000, misc 8c");
-    assert!(!events.iter().any(|event| matches!(event, Event::End { .. } | Event::Done)));
+    for how in AT_ANY_TIME {
+        let ask = |monitor: &mut Monitor| monitor.tell(&format!("mce 0 4 {STATUS} 0x5 0x1234000 0x8c"));
+        let Some((events, trouble)) = disturbed(how, ask) else { return };
+        let lines: Vec<&str> = events
+            .iter()
+            .filter_map(|event| match event {
+                Event::Log(line) => Some(line.as_str()),
+                _ => None,
+            })
+            .collect();
+        let [first, bank] = lines[..] else { panic!("{how:?}: {trouble:?} after {events:?}") };
+        assert!(first.starts_with("machine check in ring ") && first.contains("MCG_STATUS 5, "), "{first}");
+        assert_eq!(bank, "machine check: bank 4, status be00000000000135, address 1234000, misc 8c");
+        assert!(!events.iter().any(|event| matches!(event, Event::End { .. } | Event::Done)));
+    }
 }
 
 /// Boots a kernel that cannot come up: its log, to the end.
