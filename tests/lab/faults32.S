@@ -239,6 +239,21 @@ CASE sysenter-from-64-bit-code		# goes on in 32-bit code, at the landing pad
 	jne	wrong
 	jmp	done
 
+/* Vectors from 0x50 on, one of which is the number (protected/idt.rs). */
+CASE vector
+	sub	$0x50, %eax
+	lea	1f(, %eax, 8), %eax
+	jmp	*%eax
+	.balign	8
+1:
+	.set	vector, 0x50
+	.rept	16
+	.balign	8
+	int	$vector
+	jmp	done
+	.set	vector, vector + 1
+	.endr
+
 /* Without an end. */
 CASE spin
 	jmp	.

@@ -11,7 +11,13 @@ use places::lab::{End, Mode};
 
 /// The end of programs' addresses (`lab/i386/mm/addresses.h`), whose last page stays free.
 const USER_END: u64 = 0xbfff_f000;
-const DIRECT_MAP: u64 = 0xc410_0000;
+/// Memory behind the kernel.
+const MEMORY: u64 = 0xc410_0000;
+
+/// The kernel's code where it may be written (IMAGE_ALIAS of `lab/i386/mm/addresses.h`).
+fn alias(kernel: &Kernel) -> u64 {
+    kernel.symbol("kernel_start") - 0xc000_0000 + 0xee00_0000
+}
 
 /// With two levels of page tables, and with three; in which an NT that `iret` meets is a return to another task, and there is none.
 const PATHS: &[&str] = &[
@@ -39,7 +45,7 @@ fn addresses() -> Vec<Case> {
     let (mut cases, kernel) = (Vec::new(), kernel());
     let own = ["kernel_start", "trampoline_start", "rodata_end", "cpu_area_start", "kernel_cr3", "gdt"];
     let mut places: Vec<u64> = own.map(|name| kernel.symbol(name)).into();
-    places.extend([DIRECT_MAP, USER_END, 0, 0xffff_ffff, 0xf000_0000, 0xfe00_0000, 0xfe10_4000]);
+    places.extend([MEMORY, alias(&kernel), USER_END, 0, 0xffff_ffff, 0xf000_0000, 0xfe00_0000, 0xfe10_4000]);
     for at in places {
         cases.extend(["read", "write", "jump"].map(|way| case(format!("{way} {at:x}"), Page(at))));
     }
@@ -101,7 +107,7 @@ fn hostile_flags_and_stack_pointers_before_every_entry() {
 #[test]
 fn every_way_back_from_the_kernel_leads_to_the_programs_page_tables() {
     let (kernel, program) = (kernel(), program());
-    let places = [kernel.symbol("kernel_start"), kernel.symbol("cpu_area_end"), DIRECT_MAP];
+    let places = [kernel.symbol("kernel_start"), kernel.symbol("cpu_area_end"), alias(&kernel)];
     let mut trial = Trial::protected(Emulator::TcgIntel);
     for (switches, isolated) in [
         ("pti=on stack=minimum exit=natural", true),

@@ -139,7 +139,7 @@ fn boot(emulator: Emulator, kernel: &[u8], script: &Script) -> Option<Vec<Ran>> 
 }
 
 /// What the program faults32.S does, and the exception and the error code that follow by the manuals.
-type Case = (&'static str, u64, u64);
+pub type Case<'a> = (&'a str, u64, u64);
 
 const UD: u64 = 6;
 const TS: u64 = 10;
@@ -220,7 +220,7 @@ const CASES: &[Case] = &[
 const BY_LIMITS: &[Case] = &[("lcall-selector 123", GP, 0), ("ljmp-selector 123", GP, 0)];
 
 /// Cases in one boot. Each ends as it must, and the kernel goes on.
-fn must_fault(emulator: Emulator, kernel: &[u8], cases: &[Case]) -> Vec<String> {
+pub fn must_fault(emulator: Emulator, kernel: &[u8], cases: &[Case]) -> Vec<String> {
     let program = freestanding(32, &["faults32.S"]);
     let mut script = Script::protected();
     for switches in ["smap=off pti=off", "smap=off pti=on"] {
@@ -246,7 +246,7 @@ fn must_fault(emulator: Emulator, kernel: &[u8], cases: &[Case]) -> Vec<String> 
 struct Changed {
     descriptors: &'static [(usize, u64)],
     stacks: Option<(u32, u32)>,
-    cases: &'static [Case],
+    cases: &'static [Case<'static>],
 }
 
 /// A call gate of these rights, to a code segment.
@@ -375,7 +375,7 @@ fn bad_descriptors_and_stacks_fault_as_the_manuals_say() {
     let kernel = Kernel::in_mode(Mode::Protected);
     for emulator in Emulator::ALL {
         for one in CHANGED {
-            let in_tcg = |(words, vector, error): &Case| {
+            let in_tcg = |(words, vector, error): &Case<'static>| {
                 let stack = one.stacks.map(|(stack, _)| stack);
                 let known = IN_TCG.iter().find(|(ss, case, _)| Some(*ss) == stack && case == words);
                 known.map_or(Some((*words, *vector, *error)), |(_, _, met)| met.map(|(v, e)| (*words, v, e)))

@@ -1,0 +1,86 @@
+//! Gates of the IDT that no program may come through, and what the processor says of each (docs/must-fault-i386.md).
+
+use crate::every_instruction::{STUB_BYTES, jump};
+use crate::guest::Emulator;
+use crate::kernel::Kernel;
+use crate::protected::gates::{Case, must_fault};
+use places::lab::Mode;
+
+const TS: u64 = 10;
+const NP: u64 = 11;
+const GP: u64 = 13;
+
+/// The first vector of a bad gate: the kernel gives it a stub and never looks at it again. faults32.S has `int` of so many.
+const FIRST: u64 = 0x50;
+
+/// Where the kernel gets the code that makes them: in place of stubs of other such vectors.
+const UNUSED: u64 = 0x60;
+
+/// A place of the GDT that the kernel leaves free, for code that is not present.
+const FREE: usize = 0x1e0;
+const ABSENT_CODE: u64 = 0x00cf_1b00_0000_ffff;
+
+/// A selector of a TSS; QEMU's TCG raises #TS for it behind a task gate, as the 80386's manual has it.
+const INTO_LDT: u64 = 0x1c;
+
+/// Present, of 32 bits, DPL 3.
+const OPEN: u64 = 0xee;
+
+/// Rights and selector of each, and the exception with its error code; without one, that of the vector.
+const GATES: [(u64, u64, u64, Option<u64>); 14] = [
+    (0xec, 0x10, GP, None), // a call gate
+    (0xfe, 0x10, GP, None), // code, or data
+    (0x6e, 0x10, NP, None), // not present
+    (0x0e, 0x10, GP, None), // not present, and DPL 0, which counts first
+    (0x8e, 0x10, GP, None), // DPL 0
+    (OPEN, 0, GP, Some(0)),
+    (OPEN, 0x1000, GP, Some(0x1000)), // beyond the table
+    (OPEN, 0x18, GP, Some(0x18)),     // data
+    (OPEN, 0x40, GP, Some(0x40)),     // a TSS
+    (OPEN, FREE as u64, NP, Some(FREE as u64)),
+    (0xe6, 0x18, GP, Some(0x18)),         // of 16 bits
+    (0xe5, 0x18, GP, Some(0x18)),         // a task gate to data
+    (0xe5, INTO_LDT, GP, Some(INTO_LDT)), // a task gate
+    (0xe5, 0x40, GP, Some(0x40)),         // a task gate to the TSS in use, which is busy
+];
+
+fn kernel() -> Vec<u8> {
+    let kernel = Kernel::in_mode(Mode::Protected);
+    let mut file = places::lab::kernel(Mode::Protected).to_vec();
+    let mut write = |at: usize, bytes: &[u8]| file[at..at + bytes.len()].copy_from_slice(bytes);
+    write(kernel.place(kernel.symbol("gdt")) + FREE, &ABSENT_CODE.to_le_bytes());
+    let at = kernel.symbol("exception_stubs") + UNUSED * STUB_BYTES;
+    // push esi, edi; sub $8, esp; sidt (esp); mov 2(esp), edi; add $8, esp
+    let begin = [0x56, 0x57, 0x83, 0xec, 8, 0x0f, 0x01, 0x0c, 0x24, 0x8b, 0x7c, 0x24, 2, 0x83, 0xc4, 8];
+    // rep movsl; pop edi, esi; ret
+    let end = [0xf3, 0xa5, 0x5f, 0x5e, 0xc3];
+    let add = [&[0x81, 0xc7][..], &(8 * FIRST as u32).to_le_bytes()].concat(); // to edi
+    let count = [&[0xb9][..], &(2 * GATES.len() as u32).to_le_bytes()].concat(); // to ecx
+    let from = at as u32 + (begin.len() + add.len() + count.len() + 5 + end.len()) as u32;
+    let source = [&[0xbe][..], &from.to_le_bytes()].concat(); // to esi
+    let gates = GATES.map(|(rights, selector, ..)| (rights << 40 | selector << 16).to_le_bytes());
+    let code = [&begin[..], &add, &count, &source, &end, &gates.concat()].concat();
+    assert!(code.len() < 16 * STUB_BYTES as usize);
+    write(kernel.place(at), &code);
+    // Where the kernel looks for counters of the processor's, once all gates are there.
+    let counters = kernel.symbol("counters_find");
+    write(kernel.place(counters), &jump(counters, at));
+    file
+}
+
+#[test]
+fn bad_gates_fault_as_the_manuals_say() {
+    let words: Vec<String> = (FIRST..).take(GATES.len()).map(|vector| format!("vector {vector:x}")).collect();
+    for emulator in Emulator::ALL {
+        let case = |((words, vector), gate): ((&'_ String, u64), &(u64, u64, u64, Option<u64>))| {
+            let is_as_of_1985 = emulator.is_tcg() && gate.1 == INTO_LDT;
+            let exception = if is_as_of_1985 { TS } else { gate.2 };
+            (words.clone(), exception, gate.3.unwrap_or(8 * vector + 2))
+        };
+        let cases: Vec<_> = words.iter().zip(FIRST..).zip(&GATES).map(case).collect();
+        let cases: Vec<Case> =
+            cases.iter().map(|(words, exception, error)| (words.as_str(), *exception, *error)).collect();
+        let differs = must_fault(emulator, &kernel(), &cases);
+        assert!(differs.is_empty(), "{}: {differs:#?}", emulator.name());
+    }
+}
