@@ -66,14 +66,14 @@ fn star(base: u32) -> [u8; 4] {
 /// ring 3 fails at the next `iretq`.
 #[test]
 fn sysrets_base_in_star_names_ring_3() {
-    assert_eq!(find(places::lab::kernel(places::lab::Mode::Long), &star(0x20)), [0_usize; 0]);
-    assert_eq!(find(places::lab::kernel(places::lab::Mode::Long), &star(0x23)).len(), 1);
+    assert_eq!(find(places::lab::kernel(Mode::Long), &star(0x20)), [0_usize; 0]);
+    assert_eq!(find(places::lab::kernel(Mode::Long), &star(0x23)).len(), 1);
 }
 
 #[test]
 fn the_kernels_test_of_a_system_call_sees_selectors_that_only_iret_looks_at() {
-    let mut kernel = places::lab::kernel(places::lab::Mode::Long).to_vec();
-    for at in find(places::lab::kernel(places::lab::Mode::Long), &star(0x23)) {
+    let mut kernel = places::lab::kernel(Mode::Long).to_vec();
+    for at in find(places::lab::kernel(Mode::Long), &star(0x23)) {
         // QEMU's sysret does not read the descriptors: the program goes on with a data segment as its code.
         kernel[at..at + 4].copy_from_slice(&star(0x2b));
     }
@@ -100,10 +100,10 @@ fn with_x2apic() -> Vec<u8> {
     const LENGTH: usize = BEFORE.len() + 4;
     // mov $0x1b, %ecx; rdmsr; or $0x400, %eax; wrmsr
     const CODE: &[u8] = b"\xb9\x1b\0\0\0\x0f\x32\x0d\0\x04\0\0\x0f\x30";
-    let [at] = find(places::lab::kernel(places::lab::Mode::Long), BEFORE)[..] else {
+    let [at] = find(places::lab::kernel(Mode::Long), BEFORE)[..] else {
         panic!("not one place in the kernel")
     };
-    let mut kernel = places::lab::kernel(places::lab::Mode::Long).to_vec();
+    let mut kernel = places::lab::kernel(Mode::Long).to_vec();
     kernel[at..at + LENGTH].fill(0x90);
     kernel[at..at + CODE.len()].copy_from_slice(CODE);
     kernel
@@ -136,8 +136,7 @@ fn a_processor_whose_lfence_cannot_be_made_to_wait_is_told() {
         assert_eq!(has(&session, abi::FEATURE_LFENCE), waits, "{model}");
     }
     // The register is refused with #GP, and the kernel goes on.
-    let Some(session) =
-        boot_in_bochs("ryzen", &Script::new(), places::lab::kernel(places::lab::Mode::Long).to_vec())
+    let Some(session) = boot_in_bochs("ryzen", &Script::new(), places::lab::kernel(Mode::Long).to_vec())
     else {
         return;
     };
@@ -152,9 +151,7 @@ fn no_register_is_touched_that_the_processor_may_lack() {
         let mut script = Script::new();
         let (entry, operation) = (Table::get().entry("syscall-x86_64"), Table::get().operation("getppid"));
         script.row(entry.unwrap(), operation.unwrap());
-        let Some(session) =
-            boot_in_bochs(model, &script, places::lab::kernel(places::lab::Mode::Long).to_vec())
-        else {
+        let Some(session) = boot_in_bochs(model, &script, places::lab::kernel(Mode::Long).to_vec()) else {
             return;
         };
         assert_eq!(session.ran[0].answer(), Answer::Ok, "{model}");
@@ -267,9 +264,7 @@ fn what_firmware_left_running_disturbs_no_program() {
     let spin = script.exec(&program, &["spin"]);
     // Without NX the kernel looks whether firmware has switched it off; QEMU does not show it afterwards, as a processor would.
     for options in ["", "-cpu max,vendor=GenuineIntel,-nx"] {
-        let Some(session) =
-            boot_after_leftovers(&script, places::lab::kernel(places::lab::Mode::Long), options)
-        else {
+        let Some(session) = boot_after_leftovers(&script, places::lab::kernel(Mode::Long), options) else {
             return;
         };
         assert!(matches!(session.ran[spin].end, End::Runaway(_)), "{:?}", session.ran[spin].end);
@@ -289,7 +284,7 @@ fn what_firmware_has_hidden_of_cpuid_is_shown() {
         b"\xb9\xa0\x01\0\0\x0f\x32\xa9\0\0\x40\0\x75\x09\xf7\xc2\x04\0\0\0\x75\x01\xcc\x0f\x0b";
     let folder = tempfile::tempdir().unwrap();
     let (kernel, device) = behind_leftovers(folder.path(), broken("tables_init", CODE));
-    let Some(words) = last_words(&kernel, &device) else { return };
+    let Some(words) = last_words(Mode::Long, &kernel, &device) else { return };
     let [line] = &words[..] else { panic!("{words:?}") };
     assert!(line.starts_with("panic: an exception in the kernel: vector 3, "), "{line}");
 }
@@ -416,7 +411,7 @@ fn a_machine_check_says_what_the_banks_say_and_stops() {
 }
 
 /// Boots a kernel that cannot come up: its log, to the end.
-fn last_words(kernel: &[u8], options: &str) -> Option<Vec<String>> {
+fn last_words(mode: Mode, kernel: &[u8], options: &str) -> Option<Vec<String>> {
     if is_missing() {
         return None;
     }
@@ -424,8 +419,8 @@ fn last_words(kernel: &[u8], options: &str) -> Option<Vec<String>> {
     let file = folder.path().join("kernel");
     std::fs::write(&file, kernel).unwrap();
     let options = format!("-kernel {} {options}", file.display());
-    let qemu = wrapped(folder.path(), &format!("exec qemu-system-x86_64 \"$@\" {options}"));
-    let mut guest = qemu.boot(&Script::new().archive(Qemu::TCG_HERTZ), 0, &limits()).unwrap();
+    let qemu = wrapped(folder.path(), &format!("exec qemu-system-x86_64 \"$@\" {options}")).in_mode(mode);
+    let mut guest = qemu.boot(&Script::in_mode(mode).archive(Qemu::TCG_HERTZ), 0, &limits()).unwrap();
     let mut events = Vec::new();
     until(&mut guest, &mut events, |_| false);
     let log = events.into_iter().map(|event| match event {
@@ -435,9 +430,35 @@ fn last_words(kernel: &[u8], options: &str) -> Option<Vec<String>> {
     Some(log.collect())
 }
 
+/// An exception that finds no stack, in the kernel of protected mode: the task of #DF has one.
+#[test]
+fn a_double_fault_of_the_kernels_own_is_told_by_its_task() {
+    let kernel = Kernel::in_mode(Mode::Protected);
+    let mut file = places::lab::kernel(Mode::Protected).to_vec();
+    let at = kernel.place(kernel.symbol("tick_init"));
+    let code = [0xbc, 0x00, 0x10, 0x00, 0x00, 0x50]; // mov $0x1000, %esp; push %eax
+    file[at..at + code.len()].copy_from_slice(&code);
+    let Some(words) = last_words(Mode::Protected, &file, "") else { return };
+    let address = kernel.symbol("tick_init") + 5;
+    let expected = format!("panic: a double fault at 10:{address:x}, stack 1000, CR2 ");
+    assert!(words.last().is_some_and(|line| line.starts_with(&expected)), "{words:?} without {expected}");
+}
+
+#[test]
+fn a_processor_without_what_protected_mode_needs_is_refused_in_words() {
+    for model in ["486", "pentium", "pentium3", "max,-pae", "max,-sse2"] {
+        let kernel = places::lab::kernel(Mode::Protected);
+        let Some(words) = last_words(Mode::Protected, kernel, &format!("-cpu {model}")) else { return };
+        assert!(
+            words[0].starts_with("panic: this processor is too old, or its firmware"),
+            "{model}: {words:?}"
+        );
+    }
+}
+
 /// The kernel with these bytes at a symbol.
 fn broken(symbol: &str, code: &[u8]) -> Vec<u8> {
-    broken_again(places::lab::kernel(places::lab::Mode::Long).to_vec(), symbol, code)
+    broken_again(places::lab::kernel(Mode::Long).to_vec(), symbol, code)
 }
 
 fn broken_again(mut file: Vec<u8>, symbol: &str, code: &[u8]) -> Vec<u8> {
@@ -455,7 +476,7 @@ fn register_behind_leftovers(kernel: Vec<u8>, register: u32, options: &str) -> O
         [0xb9, a, b, c, d, 0x0f, 0x32, 0x48, 0xc1, 0xe2, 32, 0x48, 0x09, 0xd0, 0x0f, 0x22, 0xd0, 0x0f, 0x0b];
     let folder = tempfile::tempdir().unwrap();
     let (kernel, device) = behind_leftovers(folder.path(), broken_again(kernel, "tick_init", &code));
-    let words = last_words(&kernel, &format!("{device} {options}"))?;
+    let words = last_words(Mode::Long, &kernel, &format!("{device} {options}"))?;
     let value = words.last().and_then(|line| line.split_once(": vector 6, ")?.1.split_once(", CR2 "));
     Some(u64::from_str_radix(value.unwrap_or_else(|| panic!("{words:?}")).1, 16).unwrap())
 }
@@ -464,9 +485,7 @@ fn register_behind_leftovers(kernel: Vec<u8>, register: u32, options: &str) -> O
 fn a_page_attribute_table_that_firmware_has_changed_is_changed_back() {
     const PAT: u32 = 0x277;
     const AT_RESET: u64 = 0x0007_0406_0007_0406;
-    let Some(value) =
-        register_behind_leftovers(places::lab::kernel(places::lab::Mode::Long).to_vec(), PAT, "")
-    else {
+    let Some(value) = register_behind_leftovers(places::lab::kernel(Mode::Long).to_vec(), PAT, "") else {
         return;
     };
     assert_eq!(value, AT_RESET, "{value:#x}");
@@ -482,8 +501,7 @@ fn nothing_of_firmwares_remains_in_efer() {
     const NXE: u64 = 1 << 11;
     // leftovers.S sets a bit of CR4 that needs LA57.
     for (options, nxe) in [("-cpu EPYC,+la57,+svm", NXE), ("-cpu EPYC,+la57,+svm,-nx", 0)] {
-        let Some(efer) =
-            register_behind_leftovers(places::lab::kernel(places::lab::Mode::Long).to_vec(), EFER, options)
+        let Some(efer) = register_behind_leftovers(places::lab::kernel(Mode::Long).to_vec(), EFER, options)
         else {
             return;
         };
@@ -496,18 +514,16 @@ fn nx_that_firmware_has_switched_off_is_switched_on() {
     const MISC_ENABLE: u32 = 0x1a0;
     const XD_DISABLE: u64 = 1 << 34;
     let value = |kernel: Vec<u8>, options: &str| register_behind_leftovers(kernel, MISC_ENABLE, options);
-    let Some(cleared) = value(places::lab::kernel(places::lab::Mode::Long).to_vec(), "") else { return };
+    let Some(cleared) = value(places::lab::kernel(Mode::Long).to_vec(), "") else { return };
     assert_eq!(cleared & XD_DISABLE, 0, "{cleared:#x}");
     assert_eq!(
-        value(places::lab::kernel(places::lab::Mode::Long).to_vec(), "-cpu max,vendor=GenuineIntel,-nx")
-            .unwrap()
+        value(places::lab::kernel(Mode::Long).to_vec(), "-cpu max,vendor=GenuineIntel,-nx").unwrap()
             & XD_DISABLE,
         0
     );
     // AMD's processors do not have the register. (leftovers.S sets a bit of CR4 that needs LA57.)
     assert_eq!(
-        value(places::lab::kernel(places::lab::Mode::Long).to_vec(), "-cpu EPYC,-nx,+la57").unwrap()
-            & XD_DISABLE,
+        value(places::lab::kernel(Mode::Long).to_vec(), "-cpu EPYC,-nx,+la57").unwrap() & XD_DISABLE,
         XD_DISABLE
     );
 }
@@ -524,10 +540,10 @@ fn what_goes_wrong_in_32_bit_code_is_reported() {
             format!("{begin} 0d, error code 00001230, at {:08x}", at + 5),
         ),
     ] {
-        let Some(words) = last_words(&broken("start_32_gates", code), "") else { return };
+        let Some(words) = last_words(Mode::Long, &broken("start_32_gates", code), "") else { return };
         assert_eq!(words, [expected]);
     }
-    let words = last_words(places::lab::kernel(places::lab::Mode::Long), "-cpu max,-lm").unwrap();
+    let words = last_words(Mode::Long, places::lab::kernel(Mode::Long), "-cpu max,-lm").unwrap();
     assert_eq!(words, ["panic: this processor has no 64-bit mode"]);
 }
 
@@ -549,7 +565,7 @@ fn an_exception_before_the_kernel_is_up_is_reported() {
         // mov %rax, -8: there is nothing at the top of the address space.
         ("tick_init", &[0x48, 0xa3, 0xf8, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff], 14),
     ] {
-        let Some(words) = last_words(&broken(symbol, code), "") else { return };
+        let Some(words) = last_words(Mode::Long, &broken(symbol, code), "") else { return };
         let distance = match vector {
             1 => behind,
             3 => 1,
