@@ -389,7 +389,7 @@ impl<'a> Trial<'a> {
                     "vsyscall" | "no-memory" if processor.mode == Mode::Long => 480,
                     case if case.contains("-gone-") => 250,
                     "memory" if processor.mode == Mode::Protected => 1800,
-                    case if case.starts_with("foreign-") => 300,
+                    case if case.starts_with("foreign-") => 400,
                     _ if processor.mode == Mode::Long => 150,
                     _ => 900,
                 };

@@ -43,10 +43,17 @@ impl Command {
         let Command { program, packages, arguments, files, records, cpu } = self;
         let name = Name { program: program.to_string_lossy().into_owned(), packages };
         let program = process::Program::Named(program);
-        let command =
-            process::Command { arguments, files, cpu, ..process::Command::new(program, Isolation::Session) };
+        let bare = process::Command::new(program, Isolation::Session);
+        let command = process::Command { arguments, environment: environment(), files, cpu, ..bare };
         (name, command, records)
     }
+}
+
+/// This process's, with a terminal that every system knows. Bochs's text display ends where `TERM` is missing, as under systemd or cron, or
+/// names one that is not known; nobody sees what it draws.
+fn environment() -> Vec<OsString> {
+    let is_kept = |variable: &OsString| !variable.as_encoded_bytes().starts_with(b"TERM=");
+    process::environment().into_iter().filter(is_kept).chain(["TERM=dumb".into()]).collect()
 }
 
 /// A running program; it is killed with its group, and reaped, when this is dropped.
@@ -171,6 +178,12 @@ mod tests {
     fn what_it_said_last_is_told_with_its_end() {
         let trouble = read(script("echo records; echo words >&2; exit 3"), &limits(LONG)).to_string();
         assert_eq!(trouble, "/bin/sh ended early, exit status: 3: words");
+    }
+
+    #[test]
+    fn it_has_a_terminal_that_every_system_knows() {
+        let trouble = read(script("echo $TERM >&2; exit 3"), &limits(LONG)).to_string();
+        assert_eq!(trouble, "/bin/sh ended early, exit status: 3: dumb");
     }
 
     #[test]
