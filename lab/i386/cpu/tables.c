@@ -233,7 +233,8 @@ void tables_load(void)
 	tss.io_map = offsetof(struct whole_tss, ports);
 	__builtin_memset(whole_tss.ports, CLOSED, sizeof(whole_tss.ports));
 	__builtin_memset(whole_tss.redirection, NOT_REDIRECTED, sizeof(whole_tss.redirection));
-	whole_tss.redirection[VECTOR_V86_REDIRECTED / 8] = (uint8_t) ~(1u << VECTOR_V86_REDIRECTED % 8);
+	whole_tss.redirection[VECTOR_V86_REDIRECTED / 8] =
+	    (uint8_t)(NOT_REDIRECTED & ~(1u << VECTOR_V86_REDIRECTED % 8));
 	tss.ldt = SELECTOR_LDT; /* which a task that goes back to this one loads */
 	double_fault_prepare();
 	events_init();
