@@ -72,14 +72,12 @@ fn kernel() -> Vec<u8> {
 fn bad_gates_fault_as_the_manuals_say() {
     let words: Vec<String> = (FIRST..).take(GATES.len()).map(|vector| format!("vector {vector:x}")).collect();
     for emulator in Emulator::ALL {
-        let case = |((words, vector), gate): ((&'_ String, u64), &(u64, u64, u64, Option<u64>))| {
-            let is_as_of_1985 = emulator.is_tcg() && gate.1 == INTO_LDT;
-            let exception = if is_as_of_1985 { TS } else { gate.2 };
-            (words.clone(), exception, gate.3.unwrap_or(8 * vector + 2))
-        };
-        let cases: Vec<_> = words.iter().zip(FIRST..).zip(&GATES).map(case).collect();
-        let cases: Vec<Case> =
-            cases.iter().map(|(words, exception, error)| (words.as_str(), *exception, *error)).collect();
+        let mut cases: Vec<Case> = Vec::new();
+        for ((words, vector), (_, selector, exception, error)) in words.iter().zip(FIRST..).zip(&GATES) {
+            let is_as_of_1985 = emulator.is_tcg() && *selector == INTO_LDT;
+            let exception = if is_as_of_1985 { TS } else { *exception };
+            cases.push((words, exception, error.unwrap_or(8 * vector + 2)));
+        }
         let differs = must_fault(emulator, &kernel(), &cases);
         assert!(differs.is_empty(), "{}: {differs:#?}", emulator.name());
     }
