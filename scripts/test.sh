@@ -139,9 +139,9 @@ unit() {
 	beside "examples in documentation" rust --doc
 }
 
-# Half as many again as there are CPUs: emulators wait for a part of their time.
+# Twice as many at once as there are CPUs: emulators wait for a part of their time.
 lab() {
-	beside "the lab" rust --test lab -- --test-threads $(($(nproc) * 3 / 2 + 1))
+	beside "the lab" rust --test lab -- --test-threads $(($(nproc) * 2))
 }
 
 # What the inner loop leaves out beside the lab, scripts and documentation: the tests of crates that simulate for long, and those across

@@ -58,7 +58,8 @@ report:
 early_no_64_bit_mode:
 	mov	$mode_record, %ebx
 
-early_say:	mov	LENGTH(%ebx), %ecx
+early_say:
+	mov	LENGTH(%ebx), %ecx
 	add	$HEADER, %ecx
 	push	%ecx
 	mov	%ebx, %esi

@@ -105,10 +105,9 @@
  * SYSRET), so that with 0x20 an iretq from that program would raise #GP. sysexit takes them from SYSENTER_CS (0x10): code 32 at 0x20, data at 0x28, code 64 at 0x30,
  * its data at 0x38.
  */
-#define SELECTOR_LOCAL 4 /* its descriptor is in the LDT */
-#define SELECTOR_RING  3 /* of CS: the ring that runs, 0 for the kernel alone */
-#define SELECTOR_BOOT_CODE                                                                                   \
-	0x08 /* 32 bits, flat; in the boot's table, and while CR0.PG changes (i386/cpu/window.h) */
+#define SELECTOR_LOCAL	      4	   /* its descriptor is in the LDT */
+#define SELECTOR_RING	      3	   /* of CS: the ring that runs, 0 for the kernel alone */
+#define SELECTOR_BOOT_CODE    0x08 /* 32 bits, flat; in the tables of boot and passage alone */
 #define SELECTOR_KERNEL_CODE  0x10
 #define SELECTOR_KERNEL_DATA  0x18
 #define SELECTOR_USER_CODE_32 0x23

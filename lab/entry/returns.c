@@ -39,9 +39,8 @@ static void write_byte(uint8_t *to, uint8_t byte)
 }
 
 /*
- * An NMI may come between any two bytes, and returns by these sites, too. So
- * the rest is written only while the first byte is a ret, behind which nothing is executed; a processor sees the bytes
- * in the order in which it has written them.
+ * An NMI may come between any two bytes, and returns by these sites, too. So the rest is written only while the first byte is a ret,
+ * behind which nothing is executed; a processor sees the bytes in the order in which it has written them.
  */
 static void write_site(word site, word to)
 {

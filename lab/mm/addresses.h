@@ -11,6 +11,14 @@
 #define ESPFIX_AREA 0xffffff0000000000
 #define ESPFIX_MAP  0xffffff0100000000
 
+#ifndef __ASSEMBLER__
+/* Where a mapped device is accessed now: in long mode always there. Inlined, for the tick does it. */
+static inline volatile void *device_now(volatile void *mapped)
+{
+	return mapped;
+}
+#endif
+
 /* What an address space has beside its top page tables. */
 #define TOPS_BESIDE
 

@@ -94,8 +94,6 @@ void pcids_forget(
 void tables_init(const struct range *memory, unsigned count);
 /* Where a device is mapped (MAP_DEVICE or MAP_SCREEN); null when it is out of reach, or there is no memory for page tables. */
 volatile void *tables_map_device(word physical, word bytes, unsigned kind);
-/* Where a mapped device is accessed now: without paging, where it is physically. */
-volatile void *device_now(volatile void *mapped);
 struct address_space;
 /* An empty lower half, and the kernel's upper half. From the first on, that has no new top-level entries. */
 void tables_new_space(struct address_space *made);

@@ -237,7 +237,6 @@ static long insert(struct area area)
 
 	if (space->block)
 		fill(&area);
-
 	for (unsigned i = 0; i < space->area_count; i++)
 		if (continues(&space->areas[i], &area)) {
 			space->areas[i].end = area.end;

@@ -434,12 +434,6 @@ word end_of_programs(int bits)
 	return bits == WORD_BITS ? USER_END : USER_END_32;
 }
 
-/* Long mode is not without paging. */
-volatile void *device_now(volatile void *mapped)
-{
-	return mapped;
-}
-
 /* Long mode has no other protection. */
 int programs_have_blocks(void)
 {

@@ -434,10 +434,8 @@ fn last_words(mode: Mode, kernel: &[u8], options: &str) -> Option<Vec<String>> {
 #[test]
 fn a_double_fault_of_the_kernels_own_is_told_by_its_task() {
     let kernel = Kernel::in_mode(Mode::Protected);
-    let mut file = places::lab::kernel(Mode::Protected).to_vec();
-    let at = kernel.place(kernel.symbol("tick_init"));
     let code = [0xbc, 0x00, 0x10, 0x00, 0x00, 0x50]; // mov $0x1000, %esp; push %eax
-    file[at..at + code.len()].copy_from_slice(&code);
+    let file = kernel.beginning_with("tick_init", &code);
     let Some(words) = last_words(Mode::Protected, &file, "") else { return };
     let address = kernel.symbol("tick_init") + 5;
     let expected = format!("panic: a double fault at 10:{address:x}, stack 1000, CR2 ");

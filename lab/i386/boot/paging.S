@@ -1,11 +1,11 @@
 /*
  * Where CR0.PG changes: to page tables of another form, and for a program without any (cpu/unpaged.c). Code must be at its physical address then,
  * and so must be what an NMI needs, for that may come at any instruction: a table of gates, one of descriptors, a stack. They are here, in pages
- * that the kernel's page tables map to themselves, too. C code has loaded both tables (cpu/window.h); an NMI is dropped until the kernel's own are
+ * that the kernel's page tables map to themselves, too. C code has loaded both tables (cpu/passage.h); an NMI is dropped until the kernel's own are
  * loaded again. Interrupts are off. A machine check stops the machine.
  */
 #include "cpu/registers.h"
-#include "cpu/window.h"
+#include "cpu/passage.h"
 #include "lab.h"
 
 #define KERNEL_BASE 0xc0000000
@@ -13,10 +13,11 @@
 
 	.section .boot, "ax"
 
-/* The stack at its physical address, and with it flat data. A far jump leads here, and processors track it as an indirect one. */
-.macro TO_OWN_STACK
-	endbr32
-	mov	$WINDOW_DATA, %eax
+/* To flat code at its physical address, the stack there, and flat data. Processors track a far jump as an indirect one (ibt=on). */
+.macro FROM_KERNEL
+	ljmp	$SELECTOR_BOOT_CODE, $1f
+1:	endbr32
+	mov	$PASSAGE_DATA, %eax
 	mov	%eax, %ds
 	mov	%esp, kernel_stack_pointer
 	lss	own_stack_pointer, %esp
@@ -50,8 +51,8 @@
 	mov	$SELECTOR_LDT, %eax
 	lldt	%ax
 	str	%eax
-	ltr	%ax			# window_open has made it available
-	lidt	WINDOW_IDT(%ecx)
+	ltr	%ax			# passage_begin has made it available
+	lidt	PASSAGE_IDT(%ecx)
 	pop	%eax
 	push	$SELECTOR_KERNEL_CODE
 	push	%eax
@@ -70,8 +71,7 @@ paging_change:
 	mov	8(%esp), %edx
 	mov	12(%esp), %eax
 	mov	%eax, cr4_afterwards
-	ljmp	$SELECTOR_BOOT_CODE, $1f
-1:	TO_OWN_STACK
+	FROM_KERNEL
 	CLEAR_PG
 	mov	cr4_afterwards, %eax
 	mov	%eax, %cr4
@@ -83,8 +83,7 @@ paging_change:
 paging_clear:
 	endbr32
 	mov	4(%esp), %ecx
-	ljmp	$SELECTOR_BOOT_CODE, $1f
-1:	TO_OWN_STACK
+	FROM_KERNEL
 	CLEAR_PG
 	lgdt	-KERNEL_BASE(%ecx)	# at its physical address
 	TO_KERNEL
@@ -92,28 +91,27 @@ paging_clear:
 paging_set:
 	endbr32
 	mov	4(%esp), %ecx
-	ljmp	$SELECTOR_BOOT_CODE, $1f
-1:	TO_OWN_STACK
+	FROM_KERNEL
 	SET_PG
 	lgdt	(%ecx)
 	TO_KERNEL
 
-	.globl	window_nmi
-window_nmi:
+	.globl	passage_nmi
+passage_nmi:
 	endbr32
 	iret
 
 /* What is written here: kernel.lds gives it pages of its own. */
 	.section .boot_data, "aw"
-	.globl	window_gdt, window_idt
+	.globl	passage_gdt, passage_idt
 	.balign	16
-window_idt:
-	.fill	WINDOW_VECTORS, 8, 0
-window_gdt:
-	.fill	WINDOW_DESCRIPTORS, 8, 0
+passage_idt:
+	.fill	PASSAGE_VECTORS, 8, 0
+passage_gdt:
+	.fill	PASSAGE_DESCRIPTORS, 8, 0
 own_stack_pointer:
 	.long	own_stack_top
-	.word	WINDOW_DATA
+	.word	PASSAGE_DATA
 	.balign	4
 kernel_stack_pointer:
 	.long	0

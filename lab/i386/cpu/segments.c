@@ -6,7 +6,7 @@
 #include "mm/mm.h"
 
 /* The base that a selector of thread-local storage has, for the program; of all others it is 0. */
-static word base_by(uint32_t selector)
+static word tls_base(uint32_t selector)
 {
 	const unsigned index = selector / 8 - SELECTOR_TLS / 8;
 
@@ -18,7 +18,7 @@ uint64_t gs_base(void)
 	uint32_t selector;
 
 	__asm__ volatile("mov %%gs, %0" : "=r"(selector));
-	return base_by(selector & 0xffff);
+	return tls_base(selector & 0xffff);
 }
 
 uint64_t fs_base(void)
@@ -26,7 +26,7 @@ uint64_t fs_base(void)
 	uint32_t selector;
 
 	__asm__ volatile("mov %%fs, %0" : "=r"(selector));
-	return base_by(selector & 0xffff);
+	return tls_base(selector & 0xffff);
 }
 
 void gs_load(uint16_t selector)

@@ -208,10 +208,7 @@ void tables_set_task(unsigned selector, const struct tss *task)
 
 void tables_load(void)
 {
-	struct {
-		uint16_t limit;
-		uint32_t base;
-	} __attribute__((packed)) pointer;
+	struct table_pointer pointer;
 
 	gdt[SELECTOR_KERNEL_CODE / 8] = KERNEL_CODE;
 	gdt[SELECTOR_KERNEL_DATA / 8] = KERNEL_DATA;

@@ -127,10 +127,9 @@ static void set_busy(uint32_t are_busy)
 	}
 }
 
-/* ltr asks for a TSS that is available, and makes it busy (SDM vol. 2A, LTR). */
 static void load_task_register(unsigned selector)
 {
-	gdt[selector / 8] &= ~((uint64_t)TYPE_BUSY << TYPE_SHIFT);
+	make_available(selector);
 	__asm__ volatile("ltr %w0" : : "r"(selector) : "memory");
 }
 

@@ -39,6 +39,7 @@ struct tss_16 {
 #define TYPE_TSS_16	    0x1
 #define TYPE_TSS	    0x9
 #define TYPE_BUSY	    0x2 /* in the type of a TSS */
+#define TYPE_CALL_GATE_16   0x4
 #define TYPE_CALL_GATE	    0xc
 #define TYPE_INTERRUPT_GATE 0xe
 #define TYPE_TRAP_GATE	    0xf
@@ -46,6 +47,12 @@ struct tss_16 {
 #define USER		    0x60 /* DPL 3 */
 #define TYPE		    0x1f /* of these bits, the type */
 #define TYPE_SHIFT	    40	 /* in a descriptor */
+
+/* The operand of lgdt and lidt (SDM vol. 3, 3.5.1). */
+struct table_pointer {
+	uint16_t limit;
+	uint32_t base;
+} __attribute__((packed));
 
 extern uint64_t gdt[];
 extern struct tss tss; /* TR's, while programs run, and the kernel for them but in its tasks */
@@ -83,6 +90,12 @@ static inline uint64_t gate(unsigned type, unsigned privilege, unsigned code_seg
 {
 	return (target & 0xffff) | (uint64_t)(code_segment & ~SELECTOR_RING) << 16 |
 	       (uint64_t)(PRESENT | privilege | type) << TYPE_SHIFT | (uint64_t)(target >> 16) << 48;
+}
+
+/* ltr asks for a TSS that is available, and makes it busy (SDM vol. 2A, LTR). */
+static inline void make_available(unsigned selector)
+{
+	gdt[selector / 8] &= ~((uint64_t)TYPE_BUSY << TYPE_SHIFT);
 }
 
 /* SDM vol. 3, 7.2.5. */

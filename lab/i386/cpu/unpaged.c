@@ -2,11 +2,11 @@
 #include "cpu/unpaged.h"
 #include "cpu/cpu.h"
 #include "cpu/tss.h"
-#include "cpu/window.h"
+#include "cpu/passage.h"
 #include "lab.h"
 #include "mm/mm.h"
 
-word unpaged_distance, unpaged_window;
+word unpaged_distance, unpaged_base;
 
 #define IS_MEMORY	     0x10 /* of a type: code or data, otherwise the system's */
 #define TYPE_AVAILABLE(type) ((type) & ~TYPE_BUSY)
@@ -46,22 +46,22 @@ static struct table_pointers moved(struct table_pointers pointers, word by)
 
 void unpaged_begin(word block)
 {
-	const struct table_pointers pointers = moved(window_open(), -KERNEL_BASE);
+	const struct table_pointers pointers = moved(passage_begin(), -KERNEL_BASE);
 
 	move_bases(-KERNEL_BASE, block);
 	unpaged_distance = KERNEL_BASE;
-	unpaged_window = block + KERNEL_BASE;
+	unpaged_base = block + KERNEL_BASE;
 	paging_clear(&pointers);
-	window_close();
+	passage_end();
 }
 
 void unpaged_end(void)
 {
 	void (*const set)(const struct table_pointers *) = (void *)((word)paging_set + KERNEL_BASE);
-	const struct table_pointers pointers = moved(window_open(), KERNEL_BASE);
+	const struct table_pointers pointers = moved(passage_begin(), KERNEL_BASE);
 
-	move_bases(KERNEL_BASE, KERNEL_BASE - unpaged_window);
-	unpaged_distance = unpaged_window = 0;
+	move_bases(KERNEL_BASE, KERNEL_BASE - unpaged_base);
+	unpaged_distance = unpaged_base = 0;
 	set(&pointers);
-	window_close();
+	passage_end();
 }

@@ -10,7 +10,7 @@
 /* What an address that descriptors and descriptor-table registers have is less than the kernel's for the same place; 0 with paging. */
 extern word unpaged_distance;
 /* Where a program's address 0 is for the kernel, as long as paging is off (entry/user.S). */
-extern word unpaged_window;
+extern word unpaged_base;
 
 /* Turns paging off and on. Interrupts are off, and CR3 holds the kernel's own page tables. The block is at a physical address. */
 void unpaged_begin(word block);

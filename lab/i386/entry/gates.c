@@ -13,8 +13,6 @@
 #define CONFORMING_CODE 0x00409f0000000fff
 #define KERNEL_CODE_64K 0x00409b000000ffff
 
-#define TYPE_CALL_GATE_16 0x4
-
 void gates_prepare(void)
 {
 	gdt[SELECTOR_ABSENT / 8] = ABSENT_DATA;

@@ -92,7 +92,7 @@ static void point_for_program(void)
 	gate_opens(exceptions_serve);
 }
 
-static void point_16(int are_there)
+static void point_segments_16(int are_there)
 {
 	static const unsigned selectors[] = {SELECTOR_CODE_16, SELECTOR_DATA_16};
 	const uint64_t present = (uint64_t)PRESENT << TYPE_SHIFT;
@@ -117,7 +117,7 @@ static void point_paged(void)
 	gates_open_paged(are_there);
 	if (are_there)
 		gate_to_path(VECTOR_STACK_OVERFLOW, path_double_fault, 0);
-	point_16(are_there);
+	point_segments_16(are_there);
 }
 
 void hardware_point(void)

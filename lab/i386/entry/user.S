@@ -29,7 +29,7 @@ STEP "without page tables: where a program's address is", SWITCH_PAGING, IS(PAGI
 	mov	\address, %eax
 	sar	$31, %eax		# all ones: the kernel's own
 	not	%eax
-	and	unpaged_window, %eax
+	and	unpaged_base, %eax
 	add	%eax, \address
 .endm
 

@@ -18,6 +18,9 @@
 /* With three levels of page tables, those below the top one: the processor reads its four entries when CR3 is loaded, and not again. */
 #define TOPS_BESIDE uint64_t directories[3][PAGE / sizeof(uint64_t)];
 
+/* tables.c: where a mapped device is accessed now. Without paging, it is where it is physically. */
+volatile void *device_now(volatile void *mapped);
+
 /* What a program has without page tables, from its address 0 on: 128 MiB below the probe, 16 for it, and 64 for the stack and its distance to mmap. */
 #define BLOCK_BYTES (208ul << 20)
 

@@ -8,7 +8,7 @@
  */
 #include "cpu/cpu.h"
 #include "cpu/unpaged.h"
-#include "cpu/window.h"
+#include "cpu/passage.h"
 #include "entry/entry.h"
 #include "entry/gates.h"
 #include "entry/layout.h"
@@ -175,18 +175,16 @@ static void must_map(void *top, word address, unsigned level, uint64_t bits)
 	put(place.table, place.index, bits);
 }
 
-/* What is read-only where it is used. */
-static void map_alias(void)
+/* A part of the kernel's image, from an address on. */
+static void map_image(void *top, word at, const uint8_t *from, const uint8_t *to, unsigned rights)
 {
-	for (word address = (word)kernel_start; address < (word)rodata_end; address += PAGE)
-		must_map(KERNEL_TOP, (word)to_write(address), 0,
-			 kernel_to_physical(address) | bits_of(MAP_WRITE));
+	for (word done = 0; done < (word)(to - from); done += PAGE)
+		must_map(top, at + done, 0, kernel_to_physical((word)from + done) | bits_of(rights));
 }
 
 static void map_kernel(void *top, const uint8_t *from, const uint8_t *to, unsigned rights)
 {
-	for (word address = (word)from; address < (word)to; address += PAGE)
-		must_map(top, address, 0, kernel_to_physical(address) | bits_of(rights));
+	map_image(top, (word)from, from, to, rights);
 }
 
 /* Large pages only where all of them is memory, for what lies beside may be a device; and where all have the same rights. */
@@ -236,10 +234,9 @@ static void map_all(unsigned form, const struct range *memory, unsigned count)
 	map_kernel(KERNEL_TOP, kernel_start, text_end, MAP_EXECUTE);
 	map_kernel(KERNEL_TOP, text_end, rodata_end, 0);
 	map_kernel(KERNEL_TOP, rodata_end, kernel_end, MAP_WRITE);
-	map_alias();
-	must_map(KERNEL_TOP, UNTRAIN_PAGE, 0, kernel_to_physical((word)returns_page) | bits_of(MAP_EXECUTE));
-	must_map(KERNEL_TOP, SAFE_RETURN_PAGE, 0,
-		 kernel_to_physical((word)returns_page) | bits_of(MAP_EXECUTE));
+	map_image(KERNEL_TOP, (word)to_write((word)kernel_start), kernel_start, rodata_end, MAP_WRITE);
+	map_image(KERNEL_TOP, UNTRAIN_PAGE, returns_page, returns_page + PAGE, MAP_EXECUTE);
+	map_image(KERNEL_TOP, SAFE_RETURN_PAGE, returns_page, returns_page + PAGE, MAP_EXECUTE);
 	map_kernel(PROGRAM_TOP, trampoline_start, trampoline_end, MAP_EXECUTE);
 	map_kernel(PROGRAM_TOP, cpu_area_start, cpu_area_end, MAP_WRITE);
 	/* The one page of the kernel that programs may execute. */
@@ -516,10 +513,10 @@ static void change_form(void)
 	in_form(wanted);
 	const word top = kernel_to_physical((word)KERNEL_TOP);
 	const word flags = interrupts_off();
-	const struct table_pointers pointers = window_open();
+	const struct table_pointers pointers = passage_begin();
 	tss_set_tables(top, top);
 	paging_change(&pointers, top, read_cr4() ^ CR4_PAE);
-	window_close();
+	passage_end();
 	interrupts_restore(flags);
 }
 
