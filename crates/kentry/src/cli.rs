@@ -6,6 +6,7 @@ use crate::compare::args::{COMPARE_USAGE, CompareArgs, compare_help};
 use crate::doctor::args::{DoctorArgs, doctor_help};
 use crate::exit::{NOISY_STATUS, exit_status};
 use crate::explain::ExplainArgs;
+use crate::export::ExportArgs;
 use crate::impact::args::{ImpactArgs, impact_help};
 use crate::lab::args::{LabArgs, lab_help};
 use crate::linux::args::{LinuxArgs, linux_help};
@@ -78,6 +79,9 @@ pub enum Command {
     /// Write a page of HTML about a run, or about several side by side; it holds all it needs, and opens offline
     #[command(after_help = MORE, after_long_help = exit_status(&[]))]
     Report(ReportArgs),
+    /// Write runs for other programs, without their rounds: lines of JSON, CSV, metrics
+    #[command(after_help = MORE, after_long_help = exit_status(&[]))]
+    Export(ExportArgs),
     /// List the entries of Linux and their operations; with --lab those of the lab, its switches and its profiles
     #[command(after_help = MORE, after_long_help = exit_status(&[]))]
     List(ListArgs),

@@ -15,6 +15,7 @@ pub mod error;
 mod exec;
 mod exit;
 pub mod explain;
+pub mod export;
 mod help;
 mod history;
 pub mod impact;
@@ -38,6 +39,7 @@ pub mod reproduce;
 pub mod runs;
 mod saving;
 pub mod show;
+mod summaries;
 pub mod tax;
 mod this_machine;
 

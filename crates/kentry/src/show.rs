@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::input::{KeptRuns, Saved};
-use crate::options::output::{ShowArgs, formats};
+use crate::options::output::{OutputArgs, Outputs, ShowArgs, formats};
 use crate::options::rows::RowArgs;
 use clap::{Args, ValueHint};
 use report::{Format, Kind, Style};
@@ -29,17 +29,29 @@ pub struct ShowFileArgs {
     /// Compute every figure and finding again, from the rounds and the facts in the document
     #[arg(long, hide_short_help = true)]
     pub recompute: bool,
+    /// Print the run's summary, as `kentry --summary` writes it: short for --format ndjson
+    #[arg(long, conflicts_with = "format")]
+    pub summary: bool,
     /// How to show it, and where
     #[command(flatten)]
     pub show: ShowArgs,
 }
 
+impl ShowFileArgs {
+    /// Opens what it is written to.
+    fn outputs(&self) -> Result<Outputs, Error> {
+        let format = if self.summary { Some(Format::Ndjson) } else { self.show.to.format };
+        OutputArgs { format, ..self.show.to.clone() }.open(Kind::SAVED)
+    }
+}
+
 /// Renders saved documents, one after the other; what is no text for a person one at a time.
 pub fn run(args: &ShowFileArgs) -> Result<ExitCode, Error> {
-    let outputs = args.show.to.open(Kind::SAVED)?;
-    if let Some(format) = outputs.formats().find(|format| args.files.len() > 1 && !format.is_text()) {
+    let outputs = args.outputs()?;
+    let is_of_several = |format: &Format| format.is_text() || *format == Format::Ndjson;
+    if let Some(format) = outputs.formats().find(|format| args.files.len() > 1 && !is_of_several(format)) {
         let what = if format == Format::Svg { "a picture" } else { format.name() };
-        return Err(Error::Usage(format!("several documents can be shown as text alone, not as {what}")));
+        return Err(Error::Usage(format!("several documents can be shown as text or ndjson, not as {what}")));
     }
     let kept = KeptRuns::default();
     let styles = outputs.styles(args.show.look(args.rows.are_named()));
@@ -48,7 +60,9 @@ pub fn run(args: &ShowFileArgs) -> Result<ExitCode, Error> {
     for file in &args.files {
         let saved = prepared(kept.saved(file)?, file, args)?;
         for (text, (format, style)) in texts.iter_mut().zip(&styles) {
-            text.extend(heading(file, args.files.len(), text.is_empty()));
+            if format.is_text() {
+                text.extend(heading(file, args.files.len(), text.is_empty()));
+            }
             text.extend(rendered(&saved, file, args, *format, style)?);
         }
     }

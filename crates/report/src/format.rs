@@ -17,6 +17,8 @@ pub enum Format {
     Listing,
     /// The document itself.
     Json,
+    /// Lines of JSON without rounds: one for the run, one for each row.
+    Ndjson,
     /// A line for each row, RFC 4180.
     Csv,
     /// Tables in GitHub's Markdown.
@@ -45,12 +47,13 @@ pub struct UnknownFormat(pub String);
 /// A format's name on the command line, the endings of its files, and the command that makes one for who asked another.
 type Row = (Format, &'static str, &'static [&'static str], &'static str);
 
-const ROWS: [Row; 14] = [
+const ROWS: [Row; 15] = [
     (Format::Text, "text", &["txt"], ""),
     (Format::Parts, "parts", &[], "`kentry anatomy` makes tables of parts"),
     (Format::Tree, "tree", &[], "`kentry anatomy` makes trees of functions"),
     (Format::Listing, "listing", &[], "`kentry anatomy` makes listings"),
     (Format::Json, "json", &["json"], ""),
+    (Format::Ndjson, "ndjson", &["ndjson", "jsonl"], "`kentry export RUN --to ndjson` makes lines of JSON"),
     (Format::Csv, "csv", &["csv"], "`kentry show RUN` makes CSV of a run"),
     (Format::Markdown, "markdown", &["md", "markdown"], "`kentry show RUN` makes Markdown of a run"),
     (Format::Html, "html", &["html", "htm"], "`kentry report RUN --output FILE.html` makes a page"),
@@ -59,7 +62,7 @@ const ROWS: [Row; 14] = [
     (Format::Junit, "junit", &["xml"], "`kentry compare` makes JUnit"),
     (Format::Ktap, "ktap", &["ktap", "tap"], "`kentry compare` makes KTAP"),
     (Format::Nrpe, "nrpe", &[], "`kentry doctor` answers Nagios"),
-    (Format::Prometheus, "prometheus", &["prom"], "`kentry doctor` makes metrics"),
+    (Format::Prometheus, "prometheus", &["prom"], "`kentry doctor` and `kentry export` make metrics"),
 ];
 
 impl Format {
@@ -134,7 +137,13 @@ const ROWS_OF_A_TABLE: &[Format] = &[Format::Text, Format::Json, Format::Csv, Fo
 
 impl Kind {
     /// Of any machine, measured.
-    pub const RUN: Kind = Kind { name: "a run", formats: ROWS_OF_A_TABLE };
+    pub const RUN: Kind = Kind {
+        name: "a run",
+        formats: &[Format::Text, Format::Json, Format::Csv, Format::Markdown, Format::Ndjson],
+    };
+    /// Runs for other programs, without their rounds.
+    pub const EXPORT: Kind =
+        Kind { name: "an export", formats: &[Format::Ndjson, Format::Csv, Format::Prometheus] };
     /// Of entries, of runs, of published tables.
     pub const LIST: Kind = Kind { name: "a list", formats: ROWS_OF_A_TABLE };
     /// Of a published table.
@@ -171,8 +180,22 @@ impl Kind {
     /// What `kentry impact` makes.
     pub const IMPACT: Kind =
         Kind { name: "an impact", formats: &[Format::Text, Format::Json, Format::Markdown, Format::Folded] };
-    /// Whatever was saved: what an anatomy can be, others can be, too.
-    pub const SAVED: Kind = Kind { name: "a saved document", ..Kind::ANATOMY };
+    /// Whatever was saved: what an anatomy or a run can be.
+    pub const SAVED: Kind = Kind {
+        name: "a saved document",
+        formats: &[
+            Format::Text,
+            Format::Parts,
+            Format::Tree,
+            Format::Listing,
+            Format::Json,
+            Format::Csv,
+            Format::Markdown,
+            Format::Svg,
+            Format::Folded,
+            Format::Ndjson,
+        ],
+    };
     /// What `kentry compare` makes.
     pub const COMPARISON: Kind = Kind {
         name: "a comparison",
@@ -248,10 +271,10 @@ mod tests {
 
     #[test]
     fn a_kind_says_what_it_is_written_in() {
-        assert_eq!(Kind::RUN.in_words(), "text, .json, .csv and .md");
+        assert_eq!(Kind::RUN.in_words(), "text, .json, .csv, .md and .ndjson");
         assert_eq!(Kind::ANATOMY.in_words(), "text, .json, .csv, .md, .svg and .folded");
         assert_eq!(Kind::PAGE.in_words(), ".html");
-        assert_eq!(Kind::RUN.names(), "text, json, csv or markdown");
+        assert_eq!(Kind::RUN.names(), "text, json, csv, markdown or ndjson");
         assert_eq!([Kind::PLAN.names(), Kind::PAGE.names()], ["text or json", "html"]);
         assert!(Kind::SAVED.is_written_in(Format::Tree) && !Kind::RUN.is_written_in(Format::Tree));
     }

@@ -18,6 +18,7 @@ mod configuration;
 mod csv;
 mod doctor;
 mod escape;
+mod export;
 mod fact;
 mod figure;
 mod first_screen;
@@ -33,6 +34,7 @@ mod list;
 mod loops;
 mod machine;
 mod markdown;
+mod metrics;
 mod page;
 mod picture;
 mod plain;
@@ -48,6 +50,7 @@ pub use ascii::ascii;
 pub use bill::{bill, price};
 pub use compare::{answer, comparison, refusal};
 pub use doctor::{Described, checks, checkup, unknown_status};
+pub use export::exported;
 pub use format::{Format, Kind, UnknownFormat};
 pub use guest::unverified;
 pub use impact::impact;
@@ -145,6 +148,7 @@ pub fn render(document: &Document, table: &Table, format: Format, style: &Style)
         Format::Json => json::render(document),
         Format::Csv => csv::render(document),
         Format::Markdown => Ok(markdown::render(document, table, style)),
+        Format::Ndjson => Ok(export::lines(document)),
         _ => Err(Error::unfit(Kind::RUN, format)),
     }
 }

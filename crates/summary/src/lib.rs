@@ -17,6 +17,9 @@ pub use run::{Cohort, Row, Run};
 /// The schema that this version writes.
 pub const SCHEMA: &str = "kentry.summary/1";
 
+/// What the schema of every version begins with.
+pub const FAMILY: &str = "kentry.summary/";
+
 /// One run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Summary {

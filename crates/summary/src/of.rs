@@ -170,8 +170,10 @@ fn product(environment: &Environment) -> Option<String> {
 fn command_line(environment: &Environment) -> Option<String> {
     let line = environment.kernel.command_line.as_deref()?;
     let name = |word: &str| word.trim_matches('"').split('=').next().unwrap_or_default().to_owned();
-    let mut words = command_line_words(line);
-    words.retain(|word| !OF_ONE_MACHINE.contains(&name(word).as_str()));
+    // Those behind two dashes are the first process's.
+    let of_kernel = command_line_words(line).into_iter().take_while(|word| *word != "--");
+    let mut words: Vec<&str> =
+        of_kernel.filter(|word| !OF_ONE_MACHINE.contains(&name(word).as_str())).collect();
     words.sort_unstable();
     Some(words.join(" "))
 }

@@ -9,6 +9,7 @@ use crate::options::save::SaveArgs;
 use crate::options::time::{TimeArgs, with_default};
 use clap::{Args, ValueHint};
 use measure::HostPlan;
+use std::path::PathBuf;
 use table::Table;
 
 /// The budget of `measure`, in seconds.
@@ -33,6 +34,12 @@ pub struct MeasureArgs {
     /// End with 6 if more than this share of the rows that work have no figure, or none has one [default share: 10%]
     #[arg(long, value_name = "SHARE", num_args = 0..=1, default_missing_value = USUAL, value_hint = ValueHint::Other, hide_short_help = true)]
     pub fail_if_noisy: Option<Share>,
+    /// End with 0 wherever a result was written, also if rows have no figure or time was up: for launchers that take every other end for a failed host
+    #[arg(long, hide_short_help = true)]
+    pub exit_zero: bool,
+    /// Also write a summary, a few kilobytes without rounds, to this file; packed if its name ends in .gz; - is standard output, instead of the table
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub summary: Option<PathBuf>,
     /// Print what would be measured, and measure nothing
     #[arg(long, hide_short_help = true)]
     pub dry_run: bool,

@@ -6,6 +6,7 @@ pub mod too_noisy;
 use crate::dry_run;
 use crate::error::Error;
 use crate::exit::{INTERRUPTED, NOISY, UNFINISHED};
+use crate::export::SummaryTarget;
 use crate::measure::args::MeasureArgs;
 use crate::messages::note;
 use crate::options::output::{Look, Outputs, ShowArgs};
@@ -31,17 +32,41 @@ pub fn run(args: &MeasureArgs) -> Result<ExitCode, Error> {
         args.show.to.open(Kind::PLAN)?.write(Look::WHOLE, write)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let outputs = args.show.to.open(Kind::RUN)?;
+    let (outputs, summary) = results(args)?;
     let saving = Saving::prepare(&args.save, &mut note)?;
     let interrupt = interrupts::noted();
     let document = measure_host(&plan, &interrupt)?;
+    if let Some(summary) = summary {
+        summary.write(&document)?;
+    }
     let shown = show(&document, &args.show, args.rows.are_named(), (outputs, saving), &interrupt)?;
+    if args.exit_zero {
+        return Ok(ExitCode::SUCCESS);
+    }
     let noisy = args.fail_if_noisy.and_then(|share| too_noisy::why(&document, share));
     if let Some(why) = noisy.filter(|_| shown == ExitCode::SUCCESS) {
         note(&why);
         return Ok(ExitCode::from(NOISY));
     }
     Ok(shown)
+}
+
+/// Where the table and the summary go. On standard output there is room for one of them.
+fn results(args: &MeasureArgs) -> Result<(Outputs, Option<SummaryTarget>), Error> {
+    let is_standard = |path: &Path| path == Path::new("-");
+    let takes_standard = args.summary.as_deref().is_some_and(is_standard);
+    if takes_standard && args.show.to.output.iter().any(|path| is_standard(path)) {
+        return Err(Error::Usage(
+            "--summary - and --output -: both would be written to standard output".into(),
+        ));
+    }
+    let summary = args.summary.as_deref().map(SummaryTarget::open).transpose()?;
+    let outputs = if takes_standard && args.show.to.output.is_empty() {
+        Outputs::none()
+    } else {
+        args.show.to.open(Kind::RUN)?
+    };
+    Ok((outputs, summary))
 }
 
 /// Writes the report of a measurement that is over, keeps the run, and says how it went.

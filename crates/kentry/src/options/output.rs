@@ -191,6 +191,11 @@ impl Output {
 pub struct Outputs(Vec<Output>);
 
 impl Outputs {
+    /// Of a result that something else is written of.
+    pub fn none() -> Outputs {
+        Outputs(Vec::new())
+    }
+
     /// The formats.
     pub fn formats(&self) -> impl Iterator<Item = Format> {
         self.0.iter().map(|output| output.format)
@@ -299,7 +304,7 @@ mod tests {
         let page = "`kentry report RUN --output FILE.html` makes a page";
         assert_eq!(
             why("r.html", Kind::RUN),
-            format!("--output r.html: a run is written as text, .json, .csv and .md; {page}")
+            format!("--output r.html: a run is written as text, .json, .csv, .md and .ndjson; {page}")
         );
         assert!(
             why("r.svg", Kind::COMPARISON)
@@ -316,7 +321,7 @@ mod tests {
         let why = |asked, file: &str| format(asked, file, Kind::RUN).unwrap_err();
         assert_eq!(
             why(None, "r.jsn"),
-            "--output r.jsn: no format has the ending .jsn; did you mean json? (a run is written as text, .json, .csv and .md; --format \
+            "--output r.jsn: no format has the ending .jsn; did you mean json? (a run is written as text, .json, .csv, .md and .ndjson; --format \
              says it for any ending)"
         );
         assert!(why(None, "r.pdf").starts_with("--output r.pdf: no format has the ending .pdf (a run"));

@@ -1,0 +1,84 @@
+//! `kentry export`: runs for other programs.
+
+use crate::error::Error;
+use crate::input::KeptRuns;
+use crate::options::values::one_of;
+use crate::output::Target;
+use crate::summaries::{Damaged, each};
+use clap::{Args, ValueHint};
+use flate2::{Compression, write::GzEncoder};
+use report::{Format, Kind, Selection};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use summary::Summary;
+
+/// Options of `export`.
+#[derive(Debug, Clone, Args)]
+pub struct ExportArgs {
+    /// Runs by name, id, latest or latest~1, files of runs or of summaries, and folders of such files
+    #[arg(value_name = "RUN", required = true, value_hint = ValueHint::AnyPath)]
+    pub runs: Vec<PathBuf>,
+    /// What they are written as: ndjson (lines of JSON, docs/summary.schema.json), csv (a line for each row of each run), prometheus (metrics of
+    /// one run, for node_exporter's textfile collector)
+    #[arg(long, value_name = "FORMAT", value_parser = one_of(Kind::EXPORT.formats, Format::name))]
+    pub to: Format,
+    /// Write it to this file, whole or not at all, instead of standard output (-); packed if the name ends in .gz
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+    /// With prometheus: every row, not only those of the first screen
+    #[arg(short, long)]
+    pub all: bool,
+}
+
+/// Writes runs without their rounds.
+pub fn run(args: &ExportArgs) -> Result<ExitCode, Error> {
+    let target = Target::open(args.output.as_deref())?;
+    let mut found = Vec::new();
+    let damaged = each(&args.runs, &KeptRuns::default(), &mut |one| found.push(one.summary))?;
+    if let Some(Damaged { file, why }) = damaged.into_iter().next() {
+        return Err(Error::Input { file, why });
+    }
+    if args.to == Format::Prometheus && found.len() != 1 {
+        let why = "metrics are of one run: a file for node_exporter is of the machine that it stands on";
+        return Err(Error::Usage(format!("--to prometheus: {} runs are named, and {why}", found.len())));
+    }
+    let selection = if args.all { Selection::All } else { Selection::FirstScreen };
+    target.write(&packed(args.output.as_deref(), report::exported(&found, args.to, selection)?))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Where the summary of a run goes that has yet to be measured.
+pub struct SummaryTarget {
+    target: Target,
+    path: PathBuf,
+}
+
+impl SummaryTarget {
+    /// Opens it before anything is measured.
+    ///
+    /// # Errors
+    /// [`Error::Output`] when nothing can be written there.
+    pub fn open(path: &Path) -> Result<SummaryTarget, Error> {
+        Ok(SummaryTarget { target: Target::open(Some(path))?, path: path.to_path_buf() })
+    }
+
+    /// Writes the summary.
+    ///
+    /// # Errors
+    /// [`Error::Output`]; the file is then as it was before.
+    pub fn write(self, document: &document::Document) -> Result<(), Error> {
+        self.target.write(&packed(Some(&self.path), summary::write(&Summary::of(document))))
+    }
+}
+
+/// In gzip's format where a file's name says so. The same bytes become the same.
+fn packed(path: Option<&Path>, bytes: Vec<u8>) -> Vec<u8> {
+    if path.and_then(Path::extension).is_none_or(|ending| ending != "gz") {
+        return bytes;
+    }
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
+    // Writing to a Vec cannot fail.
+    let _ = gzip.write_all(&bytes);
+    gzip.finish().unwrap_or_default()
+}

@@ -1,0 +1,232 @@
+//! Reads summaries of many machines: lines of JSON, run documents, kept runs; packed or not; files, and all files of folders.
+
+use crate::error::{Error, words};
+use crate::input::{KeptRuns, regular};
+use flate2::read::MultiGzDecoder;
+use nix::errno::Errno;
+use runs::{LONGEST, Name};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use summary::{Reader, Summary};
+
+/// A run, and what its file or its user calls it.
+pub struct Labelled {
+    /// Without folder and endings.
+    pub label: String,
+    /// The run.
+    pub summary: Summary,
+}
+
+/// A file that could not be read, or not to its end.
+#[derive(Debug)]
+pub struct Damaged {
+    /// Its path.
+    pub file: PathBuf,
+    /// What is wrong with it, in words.
+    pub why: String,
+}
+
+/// How deep folders may lie in each other: partitions by day and cohort have a few levels, and links may lead in a circle.
+const DEEPEST: usize = 16;
+
+/// Endings of files that are read in folders; what else lies there (a README, a script) is left alone.
+const READ: [&str; 4] = ["ndjson", "jsonl", "json", "gz"];
+
+/// What begins gzip's format (RFC 1952).
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+/// Gives every run of these files, folders and kept runs to `take`, one after the other, and returns the files that are damaged. Of a file
+/// that is damaged in the middle, what stands before that counts.
+///
+/// # Errors
+/// [`Error::Usage`] for a folder in which there is nothing to read; [`Error::Input`] or [`Error::Runs`] for what a command line names and
+/// is not there.
+pub fn each(
+    paths: &[PathBuf],
+    kept: &KeptRuns,
+    take: &mut dyn FnMut(Labelled),
+) -> Result<Vec<Damaged>, Error> {
+    let mut damaged = Vec::new();
+    for path in paths {
+        for path in kept.several(path)? {
+            match files(&path)? {
+                Some(files) => files.into_iter().for_each(|file| damaged.extend(of_file(file, take))),
+                None => take(of_kept(&path, kept)?),
+            }
+        }
+    }
+    Ok(damaged)
+}
+
+/// The files that a word of the command line means; none where it means a kept run.
+fn files(path: &Path) -> Result<Option<Vec<PathBuf>>, Error> {
+    let is_name = path.to_str().is_some_and(|word| word.parse::<Name>().is_ok());
+    if path.is_dir() {
+        let mut files = Vec::new();
+        let wrong = |error: io::Error| Error::Input { file: path.to_path_buf(), why: words(&error) };
+        add_files(path, 0, &mut files).map_err(wrong)?;
+        if files.is_empty() {
+            let (path, endings) = (report::plain_os(path.as_os_str()), READ.join(", ."));
+            return Err(Error::Usage(format!("{path}: the folder has no file that ends in .{endings}")));
+        }
+        return Ok(Some(files));
+    }
+    Ok((!is_name || path.is_file()).then(|| vec![path.to_path_buf()]))
+}
+
+/// In the order of their names, so that results are the same each time.
+fn add_files(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> io::Result<()> {
+    let mut entries = std::fs::read_dir(folder)?.collect::<io::Result<Vec<_>>>()?;
+    entries.sort_by_key(std::fs::DirEntry::file_name);
+    for entry in entries {
+        let path = entry.path();
+        let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
+        if is_hidden {
+            continue;
+        }
+        if path.is_dir() {
+            if depth == DEEPEST {
+                return Err(io::Error::other(Errno::ELOOP.desc()));
+            }
+            add_files(&path, depth + 1, files)?;
+        } else if path.extension().is_some_and(|ending| READ.iter().any(|read| ending == *read)) {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn of_kept(path: &Path, kept: &KeptRuns) -> Result<Labelled, Error> {
+    let found = kept.run(path)?;
+    let label = found.name.unwrap_or_else(|| path.to_string_lossy().into_owned());
+    Ok(Labelled { label, summary: Summary::of(&found.document) })
+}
+
+/// Returns what is wrong with the file, if anything is.
+fn of_file(file: PathBuf, take: &mut dyn FnMut(Labelled)) -> Option<Damaged> {
+    let label = label(&file);
+    let mut take = |summary| take(Labelled { label: label.clone(), summary });
+    let read = bytes(&file).map_err(|error| words(&error));
+    let why = read.and_then(|bytes| of_bytes(&bytes, &mut take)).err()?;
+    Some(Damaged { file, why })
+}
+
+/// `web-1` of `out/web-1.ndjson.gz`.
+fn label(file: &Path) -> String {
+    let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy();
+    let mut name = name.as_ref();
+    while let Some((stem, _)) =
+        name.rsplit_once('.').filter(|(stem, ending)| !stem.is_empty() && READ.contains(ending))
+    {
+        name = stem;
+    }
+    report::plain(name)
+}
+
+/// What a file holds, unpacked.
+fn bytes(file: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    regular(file)?.take(LONGEST + 1).read_to_end(&mut bytes)?;
+    if bytes.starts_with(&GZIP) {
+        let packed = std::mem::take(&mut bytes);
+        MultiGzDecoder::new(packed.as_slice()).take(LONGEST + 1).read_to_end(&mut bytes)?;
+    }
+    if bytes.len() as u64 > LONGEST {
+        return Err(io::Error::other(format!("longer than {} MiB, as no document is", LONGEST >> 20)));
+    }
+    Ok(bytes)
+}
+
+/// Lines of a summary begin with their schema. All else is a document, or says why it is none.
+fn of_bytes(bytes: &[u8], take: &mut dyn FnMut(Summary)) -> Result<(), String> {
+    let first = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let is_summary = std::str::from_utf8(first)
+        .ok()
+        .and_then(|line| document::schema_of(line, "a summary").ok())
+        .is_some_and(|schema| schema.starts_with(summary::FAMILY));
+    if is_summary {
+        return Reader::new(bytes)
+            .try_for_each(|read| read.map(&mut *take))
+            .map_err(|wrong| wrong.to_string());
+    }
+    let text = std::str::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned())?;
+    let document = document::load(text).map_err(|error| error.to_string())?;
+    take(Summary::of(&document));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use document::Document;
+    use flate2::{Compression, write::GzEncoder};
+    use std::io::Write;
+
+    fn named(id: &str) -> Document {
+        Document { id: Some(id.into()), ..Document::empty() }
+    }
+
+    fn lines(ids: &[&str]) -> Vec<u8> {
+        ids.iter().flat_map(|id| summary::write(&Summary::of(&named(id)))).collect()
+    }
+
+    fn packed(bytes: &[u8]) -> Vec<u8> {
+        let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
+        gzip.write_all(bytes).unwrap();
+        gzip.finish().unwrap()
+    }
+
+    fn read(paths: &[PathBuf]) -> (Vec<String>, Vec<String>) {
+        let mut found = Vec::new();
+        let mut take = |one: Labelled| found.push(format!("{} {}", one.label, one.summary.run.run_id));
+        let damaged = each(paths, &KeptRuns::default(), &mut take).unwrap();
+        let name = |one: &Damaged| format!("{}: {}", one.file.file_name().unwrap().display(), one.why);
+        (found, damaged.iter().map(name).collect())
+    }
+
+    #[test]
+    fn a_folder_of_every_kind_is_read_in_order_and_damaged_files_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, bytes: &[u8]| {
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, bytes).unwrap();
+        };
+        let document = serde_json::to_vec(&named("d")).unwrap();
+        write("web-2.ndjson", &lines(&["b"]));
+        write("web-1.ndjson.gz", &packed(&lines(&["a"])));
+        write("day=1/c.jsonl", &[lines(&["c1"]), lines(&["c2"])].concat());
+        write("day=2/d.json", &document);
+        write("day=2/e.json.gz", &packed(&document));
+        write("README.md", b"no summary");
+        write(".hidden.json", b"no summary");
+        write("x-broken.ndjson", &[lines(&["x"]), b"{\"schema\"".to_vec()].concat());
+        write("y-empty.json", b"");
+        write("z-cut.ndjson.gz", &packed(&lines(&["z"]))[..40]);
+        let (found, damaged) = read(&[folder.path().to_path_buf()]);
+        assert_eq!(found, ["c c1", "c c2", "d d", "e d", "web-1 a", "web-2 b"]);
+        let begins = [
+            "x-broken.ndjson: line 2 is no line of a summary: ",
+            "y-empty.json: it is empty",
+            "z-cut.ndjson.gz: ",
+        ];
+        assert_eq!(damaged.len(), begins.len(), "{damaged:?}");
+        assert!(damaged.iter().zip(begins).all(|(said, begin)| said.starts_with(begin)), "{damaged:?}");
+    }
+
+    #[test]
+    fn a_folder_without_files_and_a_file_that_is_not_there_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let why = |path: &Path| {
+            let found = each(&[path.to_path_buf()], &KeptRuns::default(), &mut |_| ());
+            found.map(|damaged| damaged.into_iter().map(|one| one.why).collect::<Vec<_>>())
+        };
+        assert!(
+            why(folder.path())
+                .unwrap_err()
+                .to_string()
+                .contains("the folder has no file that ends in .ndjson")
+        );
+        assert_eq!(why(&folder.path().join("x.json")).unwrap(), ["there is no such file or folder"]);
+    }
+}
