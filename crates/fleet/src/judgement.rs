@@ -139,10 +139,10 @@ pub struct CohortRow {
     pub host: Vec<u32>,
     /// Their estimates.
     pub estimate: Vec<f64>,
-    /// Lower ends of their own intervals, without what hosts differ by.
-    pub low: Vec<f64>,
+    /// Lower ends of their own intervals, without what hosts differ by; null where unknown.
+    pub low: Vec<Option<f64>>,
     /// Upper ends of them.
-    pub high: Vec<f64>,
+    pub high: Vec<Option<f64>>,
     /// Places in [`Cohort::hosts`] of the hosts that are odd by this row.
     pub odd: Vec<u32>,
 }
