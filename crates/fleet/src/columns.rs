@@ -39,14 +39,23 @@ impl Columns {
         for (place, (id, what)) in named.enumerate() {
             columns.add(fleet, hosts, (id, what, Kind::Fact), |run| run.facts[place]);
         }
-        let names: BTreeSet<&str> =
-            fleet.runs.iter().flat_map(|run| &run.mitigations).map(|(name, _)| fleet.words.text(*name)).collect();
+        let names: BTreeSet<&str> = fleet
+            .runs
+            .iter()
+            .flat_map(|run| &run.mitigations)
+            .map(|(name, _)| fleet.words.text(*name))
+            .collect();
         for name in names {
             let value = |run: &crate::fleet::Run| {
                 let found = run.mitigations.iter().find(|(own, _)| fleet.words.text(*own) == name);
                 found.map(|(_, value)| *value)
             };
-            columns.add(fleet, hosts, (&format!("mitigation:{name}"), &format!("mitigation of {name}"), Kind::Mitigation), value);
+            columns.add(
+                fleet,
+                hosts,
+                (&format!("mitigation:{name}"), &format!("mitigation of {name}"), Kind::Mitigation),
+                value,
+            );
         }
         let ids: BTreeSet<&str> =
             fleet.runs.iter().flat_map(|run| &run.findings).map(|(id, _)| fleet.words.text(*id)).collect();
@@ -62,7 +71,12 @@ impl Columns {
                 let found = run.findings.iter().find(|(own, _)| fleet.words.text(*own) == id);
                 Some(found.and_then(|(_, level)| levels.get(level.name()).copied()).unwrap_or(absent))
             };
-            columns.add(fleet, hosts, (&format!("finding:{id}"), &format!("finding {id}"), Kind::Finding), value);
+            columns.add(
+                fleet,
+                hosts,
+                (&format!("finding:{id}"), &format!("finding {id}"), Kind::Finding),
+                value,
+            );
         }
         columns
     }
@@ -85,7 +99,8 @@ impl Columns {
                     [] => None,
                     [one] => Some(*one),
                     several => {
-                        let mut texts: Vec<&str> = several.iter().map(|word| self.words.text(*word)).collect();
+                        let mut texts: Vec<&str> =
+                            several.iter().map(|word| self.words.text(*word)).collect();
                         texts.sort_unstable();
                         let text = texts.join("; ");
                         Some(self.words.of(&text))

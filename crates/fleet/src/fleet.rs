@@ -37,7 +37,8 @@ pub(crate) struct Run {
 }
 
 /// Facts of where a run was measured, behind [`FACTS`].
-pub(crate) const PLACE: [(&str, &str); 2] = [("machine", "what executed it"), ("kernel-kind", "kind of kernel")];
+pub(crate) const PLACE: [(&str, &str); 2] =
+    [("machine", "what executed it"), ("kernel-kind", "kind of kernel")];
 
 /// A row of a run.
 #[derive(Debug, Clone)]
@@ -68,6 +69,10 @@ impl Figure {
 }
 
 impl Row {
+    pub fn has_figure(&self) -> bool {
+        self.cycles.is_some() || self.nanoseconds.is_some()
+    }
+
     pub fn figure(&self, unit: Unit) -> Option<Figure> {
         match unit {
             Unit::CoreCycles => self.cycles,
@@ -108,9 +113,14 @@ impl Fleet {
             label,
             machine_id: run.cohort.machine_id.as_deref().map(|id| words.of(id)),
             boot: run.boot_id.as_deref().map(|id| words.of(id)),
-            time: began.map(|began| (began.as_secs_f64(), began.as_secs_f64() + run.duration_seconds.max(0.0))),
+            time: began
+                .map(|began| (began.as_secs_f64(), began.as_secs_f64() + run.duration_seconds.max(0.0))),
             facts: facts.into(),
-            mitigations: run.mitigations.iter().map(|(name, value)| (words.of(name), words.of(value))).collect(),
+            mitigations: run
+                .mitigations
+                .iter()
+                .map(|(name, value)| (words.of(name), words.of(value)))
+                .collect(),
             findings: run.findings.iter().map(|(id, level)| (words.of(id), *level)).collect(),
             rows,
         }

@@ -8,9 +8,13 @@ use summary::FACTS;
 
 /// Facts that no host of a cohort differs in: what machines of one kind have in common for years. Everything else is a reason that a user
 /// wants to be told.
-pub(crate) const KIND: [&str; 6] = ["cpu-model", "core-type", "hypervisor", "product", "machine", "kernel-kind"];
+pub(crate) const KIND: [&str; 6] =
+    ["cpu-model", "core-type", "hypervisor", "product", "machine", "kernel-kind"];
 
-/// Those of them that one machine does not change. A run may be on another kind of core, or of another kernel.
+/// The same for a roll-out, which may be one of what names the product.
+pub(crate) const GENERATION: [&str; 5] = ["cpu-model", "core-type", "hypervisor", "machine", "kernel-kind"];
+
+/// Those that one machine does not change. A run may be on another kind of core, or of another kernel.
 const FIXED: [&str; 3] = ["cpu-model", "hypervisor", "product"];
 
 /// No machine ends a run, starts again and begins another run in so few seconds.
@@ -82,13 +86,13 @@ impl Fleet {
         shared
     }
 
-    /// The hosts, in order of their names; machines whose id is shared are known by their labels.
-    pub(crate) fn hosts(&self, shared: &BTreeSet<String>) -> Vec<Host> {
+    /// The hosts of each kind, in order of their names; machines whose id is shared are known by their labels.
+    pub(crate) fn hosts(&self, shared: &BTreeSet<String>, kind: &[&str]) -> Vec<Host> {
         let mut places: HashMap<(String, Vec<Option<Word>>), usize> = HashMap::new();
         let mut hosts: Vec<Host> = Vec::new();
         for (number, run) in (0_u32..).zip(&self.runs) {
             let identity = self.identity(run, shared);
-            let place = *places.entry((identity.clone(), values(run, &KIND))).or_insert_with(|| {
+            let place = *places.entry((identity.clone(), values(run, kind))).or_insert_with(|| {
                 let name = self.words.text(run.label).to_owned();
                 hosts.push(Host { identity, name, runs: Vec::new() });
                 hosts.len() - 1
@@ -137,8 +141,8 @@ fn difference(runs: &[&Run]) -> Option<Difference> {
         let other_boot = first.boot.zip(second.boot).is_some_and(|(first, second)| first != second);
         let other_label = first.label != second.label;
         let place = ["machine", "kernel-kind"];
-        let other_fact =
-            values(first, &place) == values(second, &place) && values(first, &FIXED) != values(second, &FIXED);
+        let other_fact = values(first, &place) == values(second, &place)
+            && values(first, &FIXED) != values(second, &FIXED);
         if other_label && (other_boot && is_within(QUICKEST_BOOT) || other_fact && is_within(HOUR)) {
             return Some(Difference::OtherMachine);
         }

@@ -30,7 +30,7 @@ pub struct Judgement {
     pub splits: Vec<Split>,
     /// The odd hosts, the clearest first.
     pub odd: Vec<OddHost>,
-    /// Entries that do not work everywhere or nowhere, those closed on fewest hosts first.
+    /// Rows that do not work on every host, those closed on fewest first; those that work nowhere last.
     pub closed: Vec<Closed>,
     /// What runs found, the worst first; those of clocks among them.
     pub findings: Vec<FindingCount>,
@@ -252,7 +252,7 @@ pub struct Differs {
     pub gain: f64,
 }
 
-/// A row that works on some hosts only.
+/// A row that does not work on some hosts, or on none.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Closed {
     /// Which row it is.

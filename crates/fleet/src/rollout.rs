@@ -22,7 +22,7 @@ pub struct Rollout {
     pub only_after: Named,
     /// Runs of each side that were given, before and after.
     pub runs: [usize; 2],
-    /// What changed besides, on how many pairs: facts, the most frequent change first.
+    /// What changed besides, on how many pairs: facts, the most frequent change first; 50 at most.
     pub changed: Vec<FactChange>,
     /// Hosts of one processor, hypervisor and kind of machine and kernel, the largest stratum first.
     pub strata: Vec<Stratum>,
@@ -102,6 +102,9 @@ pub struct RolloutRow {
     /// How much hosts differ in their change, percent: standard deviation by the median absolute deviation. Where it is much greater than the
     /// interval, ask which hosts.
     pub spread_percent: Option<f64>,
+    /// How much a boot of one host adds, percent: standard deviation within hosts, of both sides. Null where fewer than five hosts have two
+    /// boots on a side; then it is a part of `spread_percent`, and of the interval in either case.
+    pub boot_percent: Option<f64>,
     /// What can be said.
     pub verdict: Verdict,
     /// What the gate says; null where none was asked for.
