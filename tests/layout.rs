@@ -200,7 +200,7 @@ const LAYERS: [Layer; 8] = [
     },
     Layer {
         name: "judges",
-        crates: &["stats", "document", "runs", "summary", "compare", "findings", "attribution"],
+        crates: &["stats", "document", "runs", "summary", "fleet", "compare", "findings", "attribution"],
         knows: &["table", "wire", "machine"],
         what: "what records say; pure, but for the folder of kept runs",
     },

@@ -1,0 +1,138 @@
+//! From runs to a judgement: hosts, cohorts, splits, odd hosts.
+
+use crate::cohort::{Judged, cohorts};
+use crate::columns::Columns;
+use crate::corrected::benjamini_hochberg;
+use crate::explain::Facts;
+use crate::fleet::Fleet;
+use crate::hosts::{Host, KIND, remark};
+use crate::judgement::{Cohort, Judgement, OddHost, Remark, SCHEMA, Split};
+use crate::{LEAST_HOSTS, Settings, UnknownFact, odd, tables};
+use std::collections::BTreeMap;
+
+/// Of the hosts that are named odd, this part is not, in the mean over fleets.
+pub(crate) const FALSE_ODD: f64 = 0.01;
+
+impl Fleet {
+    /// Ids of the facts that [`Settings::by`] may have: those of [`summary::FACTS`], and the mitigations that runs have.
+    pub fn fact_ids(&self) -> Vec<String> {
+        let columns = Columns::of(self, &[]).columns.into_iter();
+        columns.map(|column| column.id).filter(|id| !id.starts_with("finding:")).collect()
+    }
+
+    /// Whether all facts that split cohorts further are known.
+    pub(crate) fn check(&self, settings: &Settings) -> Result<(), UnknownFact> {
+        let known = self.fact_ids();
+        let unknown = settings.by.iter().find(|id| !known.contains(id));
+        unknown.map_or(Ok(()), |id| Err(UnknownFact { id: id.clone(), known: known.join(", ") }))
+    }
+
+    /// Which hosts are odd.
+    pub fn judge(&self, settings: &Settings) -> Result<Judgement, UnknownFact> {
+        self.check(settings)?;
+        let shared = self.shared_ids();
+        let hosts = self.hosts(&shared.ids, &KIND);
+        let columns = Columns::of(self, &hosts);
+        let (mut judged, splits) = cohorts(self, &hosts, &columns, &settings.by);
+        let odd = name_odd(&mut judged, &hosts, &columns, self);
+        let told: Vec<Cohort> = judged
+            .iter()
+            .enumerate()
+            .map(|(place, cohort)| cohort.told(place, self, &hosts, &columns))
+            .collect();
+        let mut remarks = shared.remarks;
+        remarks.extend(self.remarks(&hosts, &told));
+        Ok(Judgement {
+            schema: SCHEMA.to_owned(),
+            kind: "hosts".to_owned(),
+            false_odd: FALSE_ODD,
+            by: settings.by.clone(),
+            hosts: hosts.len(),
+            judged: judged.iter().map(|cohort| cohort.p.len()).sum(),
+            runs: self.runs.len(),
+            splits: splits.iter().map(|split| told_split(split, &judged, self, &columns)).collect(),
+            cohorts: told,
+            odd,
+            closed: tables::closed(self, &hosts),
+            findings: tables::findings(self, &hosts),
+            mitigations: tables::mitigations(&columns, &hosts),
+            remarks,
+        })
+    }
+
+    fn remarks(&self, hosts: &[Host], cohorts: &[Cohort]) -> Vec<Remark> {
+        let small = cohorts.iter().filter(|cohort| cohort.hosts.len() < LEAST_HOSTS);
+        let has_figure = |host: &&Host| {
+            let runs = host.runs.iter().map(|run| &self.runs[*run as usize]);
+            runs.flat_map(|run| run.rows.iter()).any(crate::fleet::Row::has_figure)
+        };
+        let without = hosts.iter().filter(|host| !has_figure(host)).map(|host| host.name.clone());
+        let again = self.again.iter().map(|label| self.words.text(*label).to_owned());
+        let small = small.flat_map(|cohort| cohort.hosts.iter().cloned());
+        let found = [
+            remark(
+                "small-cohort",
+                "These hosts are not judged: fewer than five are alike in processor, hypervisor and product.",
+                small,
+            ),
+            remark(
+                "no-figures",
+                "No row of these hosts has a figure: kentry doctor on one of them says why.",
+                without,
+            ),
+            remark(
+                "same-run",
+                "These were given more than once, and count once: the run's id is the same.",
+                again,
+            ),
+        ];
+        found.into_iter().flatten().collect()
+    }
+}
+
+/// Corrects for the number of all hosts, whatever their cohort, and says of the odd ones what differs.
+fn name_odd(judged: &mut [Judged], hosts: &[Host], columns: &Columns, fleet: &Fleet) -> Vec<OddHost> {
+    let p: Vec<f64> = judged.iter().flat_map(|cohort| cohort.p.values().copied()).collect();
+    let mut corrected = benjamini_hochberg(&p).into_iter();
+    let all = p.len();
+    for cohort in judged.iter_mut() {
+        let of_cohort = cohort.p.keys().copied().zip(corrected.by_ref());
+        cohort.odd = of_cohort.filter(|(_, q)| *q <= FALSE_ODD).collect();
+    }
+    // The part of all hosts that is named is the part of the error that each named one may have (Benjamini and Bogomolov 2014).
+    let named: usize = judged.iter().map(|cohort| cohort.odd.len()).sum();
+    let part = named.max(1) as f64 / all.max(1) as f64;
+    let mut told = Vec::new();
+    for (number, cohort) in judged.iter_mut().enumerate() {
+        cohort.all = all;
+        let of_cohort: BTreeMap<u32, f64> = cohort.odd.clone();
+        let facts = Facts::of(columns, cohort);
+        for (host, q) in of_cohort {
+            told.push(odd::host(cohort, number, (host, q), part, &facts, (hosts, fleet)));
+        }
+    }
+    told.sort_by(|a, b| a.q.total_cmp(&b.q).then(a.p.total_cmp(&b.p)).then_with(|| a.host.cmp(&b.host)));
+    told
+}
+
+fn told_split(split: &crate::cohort::Split, judged: &[Judged], fleet: &Fleet, columns: &Columns) -> Split {
+    let cohorts = |wanted: bool| {
+        let side = judged
+            .iter()
+            .enumerate()
+            .filter(move |(_, cohort)| cohort.path.contains(&(split.number, wanted)));
+        side.map(|(number, _)| crate::cohort::id(number)).collect()
+    };
+    let (column, value) = (&columns.columns[split.fact.0], split.fact.1);
+    let alike = split.alike.iter().map(|(column, value)| columns.fact(&columns.columns[*column], *value));
+    Split {
+        fact: columns.fact(column, value),
+        others: columns.counts(column, split.without.iter().copied()),
+        alike: alike.collect(),
+        cohorts_with: cohorts(true),
+        cohorts_without: cohorts(false),
+        hosts_with: split.with.len(),
+        hosts_without: split.without.len(),
+        rows: split.rows.iter().map(|row| row.told(fleet)).collect(),
+    }
+}

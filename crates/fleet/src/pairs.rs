@@ -1,0 +1,358 @@
+//! From the runs of two sides to what a roll-out changed: the same hosts, in pairs, by generation and row.
+
+use crate::columns::{Column, Columns};
+use crate::corrected::benjamini_hochberg;
+use crate::fleet::Fleet;
+use crate::hosts::{GENERATION, Host, remark};
+use crate::judgement::{FactValue, Named, Remark, SCHEMA, Unit};
+use crate::robust::median;
+use crate::rollout::{Answer, FactChange, Gate, Rollout, RolloutRow, Stratum, Verdict};
+use crate::sample::{OfHost, boots_add, in_cycles, rows_of_hosts};
+use crate::shift::Shift;
+use crate::{LEAST_HOSTS, Settings, UnknownFact};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// Of the changes that are told, this part is none, in the mean over roll-outs.
+const FALSE_CHANGES: f64 = 0.01;
+
+/// Of the rows that are called the same, so many are not, on either end of the limit.
+const FALSE_SAMES: f64 = 0.025;
+
+/// What an interval misses where the correction asks for no more.
+const MISSES: f64 = 0.05;
+
+/// No more changes of facts are told.
+const MOST_CHANGES: usize = 50;
+
+/// A host on both sides: its places among the hosts of each.
+type Pair = (u32, u32);
+
+impl Fleet {
+    /// What changed since this fleet, on the same hosts.
+    pub fn roll_out(&self, after: &Fleet, settings: &Settings) -> Result<Rollout, UnknownFact> {
+        after.check(settings)?;
+        let mut remarks = Vec::new();
+        let mut shared = BTreeSet::new();
+        for side in [self, after] {
+            let of_side = side.shared_ids();
+            shared.extend(of_side.ids);
+            remarks.extend(of_side.remarks);
+        }
+        let sides = Sides::of(self, after, &shared);
+        remarks.extend(sides.remarks());
+        let mut strata = sides.strata(&settings.by);
+        judge(&mut strata, settings.fail_above_percent);
+        let mut told: Vec<Stratum> = strata.into_iter().map(|stratum| stratum.told).collect();
+        told.sort_by(|a, b| b.hosts.len().cmp(&a.hosts.len()));
+        (1..).zip(&mut told).for_each(|(number, stratum)| stratum.id = format!("s{number}"));
+        Ok(Rollout {
+            schema: SCHEMA.to_owned(),
+            kind: "rollout".to_owned(),
+            false_changes: FALSE_CHANGES,
+            fail_above_percent: settings.fail_above_percent,
+            pairs: sides.pairs.len(),
+            only_before: sides.only(0),
+            only_after: sides.only(1),
+            runs: [self.runs.len(), after.runs.len()],
+            changed: sides.changed(),
+            gate: settings.fail_above_percent.map(|limit| gate(&told, limit)),
+            strata: told,
+            remarks,
+        })
+    }
+}
+
+/// Both sides, before and after.
+struct Sides<'a> {
+    fleets: [&'a Fleet; 2],
+    hosts: [Vec<Host>; 2],
+    columns: [Columns; 2],
+    pairs: Vec<Pair>,
+}
+
+impl<'a> Sides<'a> {
+    fn of(before: &'a Fleet, after: &'a Fleet, shared: &BTreeSet<String>) -> Sides<'a> {
+        let fleets = [before, after];
+        let hosts = fleets.map(|fleet| fleet.hosts(shared, &GENERATION));
+        let columns = [0, 1].map(|side| Columns::of(fleets[side], &hosts[side]));
+        let mut sides = Sides { fleets, hosts, columns, pairs: Vec::new() };
+        let places: HashMap<_, u32> =
+            (0_u32..).zip(&sides.hosts[0]).map(|(place, host)| (sides.key(0, place, host), place)).collect();
+        let of_after = (0_u32..).zip(&sides.hosts[1]);
+        sides.pairs = of_after
+            .filter_map(|(place, host)| Some((*places.get(&sides.key(1, place, host))?, place)))
+            .collect();
+        sides
+    }
+
+    /// What is the same on both sides of a pair.
+    fn key(&self, side: usize, place: u32, host: &Host) -> (String, Vec<Option<String>>) {
+        let kind = GENERATION.map(|id| self.value(side, self.columns[side].find(id), place));
+        (host.identity.clone(), kind.to_vec())
+    }
+
+    fn value(&self, side: usize, column: Option<&Column>, place: u32) -> Option<String> {
+        self.columns[side].text(column.and_then(|column| column.values[place as usize]))
+    }
+
+    /// Hosts of one side without a partner on the other.
+    fn only(&self, side: usize) -> Named {
+        let paired: BTreeSet<u32> =
+            self.pairs.iter().map(|pair| if side == 0 { pair.0 } else { pair.1 }).collect();
+        let alone = (0_u32..).zip(&self.hosts[side]).filter(|(place, _)| !paired.contains(place));
+        Named::of(alone.map(|(_, host)| host.name.clone()))
+    }
+
+    fn boots(&self, side: usize, place: u32) -> usize {
+        let fleet = self.fleets[side];
+        let runs = self.hosts[side][place as usize].runs.iter().map(|run| (*run, &fleet.runs[*run as usize]));
+        runs.map(|(number, run)| (run.boot, run.boot.is_none().then_some(number)))
+            .collect::<BTreeSet<_>>()
+            .len()
+    }
+
+    fn remarks(&self) -> Vec<Remark> {
+        let name = |pair: &Pair| self.hosts[1][pair.1 as usize].name.clone();
+        let (once, several): (Vec<Pair>, Vec<Pair>) =
+            self.pairs.iter().partition(|pair| self.boots(0, pair.0) < 2 || self.boots(1, pair.1) < 2);
+        let of_other_code = self.pairs.iter().filter(|pair| {
+            ["probe", "kentry"].into_iter().any(|id| {
+                self.value(0, self.columns[0].find(id), pair.0)
+                    != self.value(1, self.columns[1].find(id), pair.1)
+            })
+        });
+        let again = self
+            .fleets
+            .iter()
+            .flat_map(|fleet| fleet.again.iter().map(|label| fleet.words.text(*label).to_owned()));
+        let found = [
+            remark(
+                "one-boot",
+                "A side of these hosts has runs of one boot only. Where a kernel lies in memory differs from boot to boot, which moves costs by \
+                 some percent: here it is a part of what hosts' changes differ by, and so of the intervals, since hosts boot independently.",
+                once.iter().map(name),
+            ),
+            remark(
+                "several-boots",
+                "These hosts have runs of two boots or more on each side. Their boots' mean is compared, and what a boot adds is estimated \
+                 within hosts.",
+                several.iter().map(name),
+            ),
+            remark(
+                "other-probes",
+                "The two sides were measured by different versions of kentry or of its timed code: measure both by one.",
+                of_other_code.map(name),
+            ),
+            remark(
+                "same-run",
+                "These were given more than once, and count once: the run's id is the same.",
+                again,
+            ),
+        ];
+        found.into_iter().flatten().collect()
+    }
+
+    /// Facts that are not the same on both sides of pairs.
+    fn changed(&self) -> Vec<FactChange> {
+        let ids: BTreeSet<&str> = self
+            .columns
+            .iter()
+            .flat_map(|columns| columns.columns.iter().map(|column| column.id.as_str()))
+            .collect();
+        let mut changes: BTreeMap<(&str, Option<String>, Option<String>), Vec<String>> = BTreeMap::new();
+        for id in ids {
+            let columns = [0, 1].map(|side| self.columns[side].find(id));
+            // A finding that no run of a side has is absent on all of its hosts.
+            let lacking = id.starts_with("finding:").then(|| "absent".to_owned());
+            for pair in &self.pairs {
+                let value = |side: usize, place: u32| match columns[side] {
+                    Some(column) => self.value(side, Some(column), place),
+                    None => lacking.clone(),
+                };
+                let (before, after) = (value(0, pair.0), value(1, pair.1));
+                if before != after {
+                    let name = self.hosts[1][pair.1 as usize].name.clone();
+                    changes.entry((id, before, after)).or_default().push(name);
+                }
+            }
+        }
+        let what = |id: &str| {
+            let column = self.columns.iter().find_map(|columns| columns.find(id));
+            column.map(|column| column.what.clone()).unwrap_or_default()
+        };
+        let told = changes.into_iter().map(|((id, before, after), hosts)| FactChange {
+            id: id.to_owned(),
+            what: what(id),
+            before,
+            after,
+            hosts: Named::of(hosts),
+        });
+        let mut told: Vec<FactChange> = told.collect();
+        told.sort_by(|a, b| b.hosts.count.cmp(&a.hosts.count));
+        told.truncate(MOST_CHANGES);
+        told
+    }
+
+    fn strata(&self, by: &[String]) -> Vec<Tested> {
+        let wanted = |column: &&Column| GENERATION.contains(&column.id.as_str()) || by.contains(&column.id);
+        let columns: Vec<&Column> = self.columns[1].columns.iter().filter(wanted).collect();
+        let mut strata: BTreeMap<Vec<Option<String>>, Vec<Pair>> = BTreeMap::new();
+        for pair in &self.pairs {
+            let key = columns.iter().map(|column| self.value(1, Some(column), pair.1)).collect();
+            strata.entry(key).or_default().push(*pair);
+        }
+        let told = |(key, pairs): (Vec<Option<String>>, Vec<Pair>)| {
+            let fact = |(column, value): (&&Column, Option<String>)| FactValue {
+                id: column.id.clone(),
+                what: column.what.clone(),
+                value,
+            };
+            self.stratum(columns.iter().zip(key).map(fact).collect(), &pairs)
+        };
+        strata.into_iter().map(told).collect()
+    }
+
+    fn stratum(&self, facts: Vec<FactValue>, pairs: &[Pair]) -> Tested {
+        let hosts = [0, 1].map(|side: usize| {
+            let of_side = pairs.iter().map(|pair| if side == 0 { pair.0 } else { pair.1 });
+            of_side.map(|place| &self.hosts[side][place as usize]).collect::<Vec<&Host>>()
+        });
+        let names = [0, 1].map(|side| &self.fleets[side].rows);
+        let in_cycles = [0, 1].map(|side| in_cycles(self.fleets[side], &hosts[side]));
+        let is_in_cycles: BTreeSet<_> = (0..2)
+            .flat_map(|side| {
+                in_cycles[side].iter().map(|row| &names[side][*row as usize]).collect::<Vec<_>>()
+            })
+            .collect();
+        let rows = [0, 1].map(|side| {
+            let unit_of = |row: u32| unit(is_in_cycles.contains(&names[side][row as usize]));
+            rows_of_hosts(self.fleets[side], &hosts[side], unit_of)
+        });
+        let place_before: HashMap<_, u32> =
+            (0_u32..).zip(names[0]).map(|(place, name)| (name, place)).collect();
+        let tested = rows[1].iter().filter_map(|(row, after)| {
+            let name = &names[1][*row as usize];
+            let before = rows[0].get(place_before.get(name)?)?;
+            let logs = Logs::of(before, after);
+            logs.row(name, unit(is_in_cycles.contains(name)))
+        });
+        let (rows, shifts) = tested.unzip();
+        let names = hosts[1].iter().map(|host| host.name.clone()).collect();
+        Tested { told: Stratum { id: String::new(), facts, hosts: names, rows }, shifts }
+    }
+}
+
+fn unit(is_in_cycles: bool) -> Unit {
+    if is_in_cycles { Unit::CoreCycles } else { Unit::Nanoseconds }
+}
+
+/// A stratum, and of each of its rows what pairs say of it.
+struct Tested {
+    told: Stratum,
+    shifts: Vec<Option<Shift>>,
+}
+
+/// The logarithms of a row's costs on hosts of both sides, boot by boot.
+struct Logs {
+    pairs: Vec<[OfHost; 2]>,
+}
+
+impl Logs {
+    fn of(before: &[(u32, OfHost)], after: &[(u32, OfHost)]) -> Logs {
+        let before: HashMap<u32, &OfHost> = before.iter().map(|(place, host)| (*place, host)).collect();
+        let pairs = after
+            .iter()
+            .filter_map(|(place, after)| Some([before.get(place)?.logarithms()?, after.logarithms()?]));
+        Logs { pairs: pairs.collect() }
+    }
+
+    fn means(&self, side: usize) -> Vec<f64> {
+        self.pairs.iter().filter_map(|pair| pair[side].mean()).collect()
+    }
+
+    fn row(&self, name: &crate::RowName, unit: Unit) -> Option<(RolloutRow, Option<Shift>)> {
+        let [before, after] = [0, 1].map(|side| self.means(side));
+        let differences: Vec<f64> = before.iter().zip(&after).map(|(before, after)| after - before).collect();
+        let middle = |values: Vec<f64>| median(&mut values.into_iter().map(f64::exp).collect::<Vec<f64>>());
+        let shift = (differences.len() >= LEAST_HOSTS).then(|| Shift::of(&differences)).flatten();
+        let boots = boots_add(self.pairs.iter().flatten());
+        let row = RolloutRow {
+            name: name.clone(),
+            unit,
+            pairs: differences.len(),
+            before: crate::cohort::rounded(middle(before)?),
+            after: crate::cohort::rounded(middle(after)?),
+            percent: shift.as_ref().map(|shift| percent(shift.middle)),
+            percent_low: None,
+            percent_high: None,
+            p: shift.as_ref().map(|shift| shift.p(0.0)),
+            q: None,
+            spread_percent: shift.as_ref().map(|shift| percent(shift.spread)),
+            boot_percent: boots.map(|variance| percent(variance.sqrt())),
+            verdict: Verdict::Unknown,
+            gate: None,
+        };
+        Some((row, shift))
+    }
+}
+
+/// A difference of logarithms as percent.
+fn percent(difference: f64) -> f64 {
+    crate::cohort::rounded(100.0 * difference.exp_m1())
+}
+
+/// Verdicts over all rows of all strata together.
+fn judge(strata: &mut [Tested], limit: Option<f64>) {
+    let rows = strata.iter_mut().flat_map(|stratum| stratum.told.rows.iter_mut().zip(&stratum.shifts));
+    let mut rows: Vec<(&mut RolloutRow, &Shift)> =
+        rows.filter_map(|(row, shift)| Some((row, shift.as_ref()?))).collect();
+    let changes = benjamini_hochberg(&rows.iter().map(|(_, shift)| shift.p(0.0)).collect::<Vec<f64>>());
+    let told = changes.iter().filter(|q| **q <= FALSE_CHANGES).count();
+    let least_p = FALSE_CHANGES * told.max(1) as f64 / rows.len().max(1) as f64;
+    let bounds = limit.map(|limit| [(1.0 + limit / 100.0).ln(), -(1.0 + limit / 100.0).ln()]);
+    let sames = bounds.map(|bounds| {
+        let p = |shift: &Shift| bounds.map(|bound| shift.p_beyond(bound)).into_iter().fold(0.0, f64::max);
+        benjamini_hochberg(&rows.iter().map(|(_, shift)| p(shift)).collect::<Vec<f64>>())
+    });
+    for (place, (row, shift)) in rows.iter_mut().enumerate() {
+        let q = changes[place];
+        let is_told = q <= FALSE_CHANGES;
+        // The interval leaves out 0 exactly where a change is told.
+        let usual = shift.interval(MISSES);
+        let holds_zero = usual.0 <= 0.0 && usual.1 >= 0.0;
+        let (low, high) = if is_told || !holds_zero { shift.interval(least_p.min(MISSES)) } else { usual };
+        (row.q, row.percent_low, row.percent_high) = (Some(q), Some(percent(low)), Some(percent(high)));
+        let is_same = sames.as_ref().is_some_and(|sames| sames[place] <= FALSE_SAMES);
+        row.verdict = match () {
+            () if is_told && shift.middle > 0.0 => Verdict::Slower,
+            () if is_told => Verdict::Faster,
+            () if is_same => Verdict::Same,
+            () => Verdict::Unknown,
+        };
+    }
+    if let Some(limit) = limit {
+        let all = strata.iter_mut().flat_map(|stratum| stratum.told.rows.iter_mut());
+        all.for_each(|row| row.gate = Some(answer(row, limit)));
+    }
+}
+
+fn answer(row: &RolloutRow, limit: f64) -> Answer {
+    match row.percent_low.zip(row.percent_high) {
+        Some((low, _)) if low > limit => Answer::Regression,
+        Some((_, high)) if high <= limit => Answer::Pass,
+        _ => Answer::Inconclusive,
+    }
+}
+
+fn gate(strata: &[Stratum], limit: f64) -> Gate {
+    let rows = || strata.iter().flat_map(|stratum| stratum.rows.iter().map(move |row| (stratum, row)));
+    let answer = rows().filter_map(|(_, row)| row.gate).max().unwrap_or(Answer::Inconclusive);
+    let decides = |(stratum, row): (&Stratum, &RolloutRow)| {
+        let crate::RowName { entry, operation, bits, configuration } = &row.name;
+        let behind =
+            configuration.as_ref().map(|configuration| format!(" {configuration}")).unwrap_or_default();
+        (answer != Answer::Pass && row.gate == Some(answer))
+            .then(|| format!("{} {entry} {operation} {bits}{behind}", stratum.id))
+    };
+    Gate { answer, limit_percent: limit, decided_by: rows().filter_map(decides).collect() }
+}

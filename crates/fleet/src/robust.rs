@@ -1,0 +1,94 @@
+//! Middle and spread of a row over hosts, which odd hosts among them hardly move.
+
+use crate::sample::Sample;
+use crate::student::Student;
+
+/// Makes the median absolute deviation of normal values their standard deviation.
+pub(crate) const NORMAL: f64 = 1.4826;
+
+/// The variance of a median of n normal values, times n, is so many times theirs.
+const OF_A_MEDIAN: f64 = std::f64::consts::FRAC_PI_2;
+
+/// With more hosts, what one of them adds to its own row's middle and spread is nothing.
+const ONE_COUNTS: usize = 200;
+
+/// No row is told to better than this part of its median, whatever its hosts agree to: what kentry's clock is good for.
+const FINEST_PART: f64 = 0.001;
+
+/// Nor to better than so many cycles or nanoseconds.
+const FINEST: f64 = 0.05;
+
+/// The least standard deviation that a row is told to, by its median.
+pub(crate) fn finest(middle: f64) -> f64 {
+    (FINEST_PART * middle.abs()).max(FINEST)
+}
+
+/// The middle value, or the mean of the two in the middle; sorts.
+pub(crate) fn median(values: &mut [f64]) -> Option<f64> {
+    values.sort_unstable_by(f64::total_cmp);
+    let upper = *values.get(values.len() / 2)?;
+    let lower = *values.get((values.len() - 1) / 2)?;
+    Some((lower + upper) / 2.0)
+}
+
+/// Median, and the median absolute deviation as a standard deviation.
+pub(crate) fn middle_and_spread(values: &[f64]) -> Option<(f64, f64)> {
+    let mut values = values.to_vec();
+    let middle = median(&mut values)?;
+    values.iter_mut().for_each(|value| *value = (*value - middle).abs());
+    Some((middle, NORMAL * median(&mut values)?))
+}
+
+/// How far a host is from the others.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Distance {
+    /// The others' median.
+    pub middle: f64,
+    /// The standard error of the host's difference from that: what hosts differ by, its own error and that of the median.
+    pub error: f64,
+    /// Its difference in these errors.
+    pub distance: f64,
+}
+
+/// The distance of each value from the others. A host's own part is left out, so that an odd one does not hide itself.
+pub(crate) fn distances(sample: &Sample) -> Vec<Distance> {
+    let count = sample.values.len();
+    let usual = usual_variance(sample);
+    let of_all = (count > ONE_COUNTS).then(|| middle_and_spread(&sample.values)).flatten();
+    let mut others = Vec::with_capacity(count);
+    let mut found = Vec::with_capacity(count);
+    for (place, (value, variance)) in sample.values.iter().zip(&sample.variances).enumerate() {
+        let of_others = of_all.or_else(|| {
+            others.clear();
+            others.extend_from_slice(&sample.values[..place]);
+            others.extend_from_slice(&sample.values[place + 1..]);
+            middle_and_spread(&others)
+        });
+        let (middle, spread) = of_others.unwrap_or((f64::NAN, f64::NAN));
+        let error = error(middle, spread, usual, *variance, count);
+        found.push(Distance { middle, error, distance: (value - middle) / error });
+    }
+    found
+}
+
+/// The standard error of a host's difference. The spread has the usual error of a host in it: what its own error has beyond that is added.
+pub(crate) fn error(middle: f64, spread: f64, usual: f64, own: f64, count: usize) -> f64 {
+    let finest = finest(middle);
+    let between = (spread * spread).max(usual).max(finest * finest);
+    let of_middle = OF_A_MEDIAN * between / (count as f64 - 1.0).max(1.0);
+    (between + of_middle + (own - usual).max(0.0)).sqrt()
+}
+
+/// The error's variance of a host in the middle.
+pub(crate) fn usual_variance(sample: &Sample) -> f64 {
+    median(&mut sample.variances.clone()).unwrap_or(0.0)
+}
+
+/// The distribution of the distances of so many hosts, whose values have the tail of a Student t of these degrees of freedom. By simulation,
+/// a normal value less the median of n others, in their median absolute deviations, is beyond any distance at most as often as a Student t
+/// of `0.37 n + 0.3`, n rounded down to an even number: with n = 4, 1.8; with 9, 3.3; with 99, 36.6.
+pub(crate) fn distribution(count: usize, tail_freedom: f64) -> Option<Student> {
+    let others = count.saturating_sub(1);
+    let of_spread = 0.37 * (others - others % 2) as f64 + 0.3;
+    Student::new(1.0 / (of_spread.recip() + tail_freedom.recip()))
+}
