@@ -4,9 +4,10 @@ use crate::anatomy::args::{AnatomyArgs, anatomy_help};
 use crate::bill::args::{BillArgs, bill_help, bill_timeout};
 use crate::compare::args::{COMPARE_USAGE, CompareArgs, compare_help};
 use crate::doctor::args::{DoctorArgs, doctor_help};
-use crate::exit::{NOISY_STATUS, exit_status};
+use crate::exit::{NOISY_STATUS, exit_status, fleet_status};
 use crate::explain::ExplainArgs;
 use crate::export::ExportArgs;
+use crate::fleet::FleetArgs;
 use crate::impact::args::{ImpactArgs, impact_help};
 use crate::lab::args::{LabArgs, lab_help};
 use crate::linux::args::{LinuxArgs, linux_help};
@@ -79,6 +80,9 @@ pub enum Command {
     /// Write a page of HTML about a run, or about several side by side; it holds all it needs, and opens offline
     #[command(after_help = MORE, after_long_help = exit_status(&[]))]
     Report(ReportArgs),
+    /// Tell which machines of a fleet are odd, and why; or what a roll-out changed, by generation
+    #[command(after_help = MORE, after_long_help = fleet_status())]
+    Fleet(FleetArgs),
     /// Write runs for other programs, without their rounds: lines of JSON, CSV, metrics
     #[command(after_help = MORE, after_long_help = exit_status(&[]))]
     Export(ExportArgs),

@@ -41,6 +41,24 @@ pub const NAGIOS_UNKNOWN: u8 = 3;
 /// The code of [`NOISY_STATUS`].
 pub const NOISY: u8 = 6;
 
+/// Exit codes of `fleet`.
+pub const FLEET_STATUS: &[(&str, &str)] = &[
+    ("0", "judged; of a roll-out: no regression, or no gate was asked for"),
+    ("1", "a regression (--fail-above); or a result could not be written"),
+    ("2", "wrong usage, or nothing that is named can be read"),
+    ("4", "inconclusive (--fail-above): nothing regressed for sure, and something may have"),
+    ("7", "judged, but files are damaged and were left out"),
+];
+
+/// The code of a gate that a row fails.
+pub const REGRESSION: u8 = 1;
+
+/// The code of a gate that is neither passed nor failed.
+pub const INCONCLUSIVE: u8 = 4;
+
+/// The code of `fleet` where files were left out.
+pub const DAMAGED: u8 = 7;
+
 /// One more for `lab`.
 pub const LAB_STATUS: &[(&str, &str)] =
     &[("4", "the guest did not finish its plan; what was measured is printed, marked partial")];
@@ -87,6 +105,11 @@ pub fn exit_status(more: &[(&str, &str)]) -> String {
     let mut all: Vec<&(&str, &str)> = EXIT_STATUS.iter().chain(more).collect();
     all.sort_by_key(|(code, _)| code.parse::<u8>().ok());
     format!("Exit status:\n{}", codes(all))
+}
+
+/// The exit codes of `fleet`.
+pub fn fleet_status() -> String {
+    format!("Exit status:\n{}", codes(FLEET_STATUS))
 }
 
 /// A line for each code.

@@ -16,6 +16,7 @@ mod exec;
 mod exit;
 pub mod explain;
 pub mod export;
+pub mod fleet;
 mod help;
 mod history;
 pub mod impact;

@@ -5,7 +5,7 @@ use kentry::error::{Error, code_without_command};
 use kentry::messages::note;
 use kentry::os::{interrupts, memory, stack};
 use kentry::{
-    anatomy, arguments, bill, compare, completions, doctor, explain, export, impact, init, lab, linux, list,
+    anatomy, arguments, bill, compare, completions, doctor, explain, export, fleet, impact, init, lab, linux, list,
     manual, measure, output, probes, report, reproduce, runs, show, tax,
 };
 use places::host::Interrupt;
@@ -64,6 +64,7 @@ fn command() -> ExitCode {
         Some(Command::Tax(args)) => tax::run(&args),
         Some(Command::Compare(args)) => Ok(compare::run(&args)),
         Some(Command::Report(args)) => report::run(&args),
+        Some(Command::Fleet(args)) => fleet::run(&args),
         Some(Command::Export(args)) => export::run(&args),
         Some(Command::List(args)) => list::run(&args),
         Some(Command::Explain(args)) => explain::run(&args),
