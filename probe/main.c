@@ -228,11 +228,16 @@ static void take_canary(struct canary *canary)
 	calibrate(canary->stamps);
 }
 
-static void take_order(void)
+/* Returns the number taken: no more than samples of the entry, of which there are few where a counter is exact. */
+static unsigned long take_order(const struct request *request)
 {
+	const unsigned long most = request->blocks * request->samples;
+	const unsigned long count = most < ORDER_SAMPLES ? most : ORDER_SAMPLES;
+
 	order(&orders[0]); /* once for the caches */
-	for (unsigned i = 0; i < ORDER_SAMPLES; i++)
+	for (unsigned long i = 0; i < count; i++)
 		order(&orders[i]);
+	return count;
 }
 
 /* Returns the number of blocks taken: at least one, then as many as the ticks allow. */
@@ -325,7 +330,7 @@ static _Noreturn void measure(struct request *request)
 
 	if (has_footprint(request))
 		footprint_prepare(request);
-	take_order();
+	const unsigned long ordered = take_order(request);
 	const struct usage before = usage_now();
 	const unsigned long blocks = sample(request);
 	const unsigned long taken = burst(request);
@@ -335,7 +340,7 @@ static _Noreturn void measure(struct request *request)
 	operation_check_again(request);
 
 	emit_ok();
-	emit(RECORD_ORDER, orders, sizeof(orders));
+	emit(RECORD_ORDER, orders, (uint32_t)(ordered * sizeof(orders[0])));
 	for (unsigned long i = 0; i < blocks; i++) {
 		emit(RECORD_CANARY, &canaries[i], sizeof(canaries[i]));
 		emit(RECORD_SAMPLES, &samples[i * request->samples],

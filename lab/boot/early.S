@@ -24,6 +24,8 @@
 #define STATUS_EMPTY 0x20
 #define STATUS_IDLE  0x40
 
+#define BOCHS_PORT 0x8900
+
 	.section .boot, "ax"
 	.code32
 	.globl	early_idt_pointer, early_no_64_bit_mode, early_loader, early_say, early_stubs
@@ -97,11 +99,15 @@ early_say:
 3:	in	%dx, %al
 	test	$STATUS_IDLE, %al
 	jz	3b
-	/* As serial/log.c: QEMU ends; a real machine, which GRUB has started, stops, and its text screen shows why. */
+	/* As serial/log.c: an emulator ends; a real machine, which GRUB has started, stops, and its text screen shows why. */
 	cmpl	$LOADER_PVH, early_loader
 	jne	5f
 	mov	$LAB_EXIT_VALUE, %al
 	out	%al, $LAB_EXIT_PORT
+	mov	$bochs_letters, %esi
+	mov	$BOCHS_LETTERS, %ecx
+	mov	$BOCHS_PORT, %edx
+	rep outsb
 5:	mov	LENGTH(%ebx), %ecx
 	lea	HEADER(%ebx), %esi
 	mov	$TEXT_SCREEN, %edi	# a VGA's, or nobody's
@@ -135,6 +141,10 @@ digits:	.ascii	"0123456789abcdef"
 uart_setup:
 	.byte	1, 0, 3, 0x80, 0, 1, 1, 0, 3, 3, 2, 7, 4, 3
 	.set	UART_SETUP, (. - uart_setup) / 2
+
+bochs_letters:
+	.ascii	"Shutdown"
+	.set	BOCHS_LETTERS, . - bochs_letters
 
 	.balign	8
 early_loader:

@@ -64,6 +64,17 @@ const ENTRY_PAGES: [(u8, &[&str]); 2] =
 /// Bytes for a fixed address.
 const PAGE: &[&str] = &["-m64", "-fno-pic", "-no-pie", "-static", "-Wl,--oformat=binary"];
 
+/// The boot sector of a disk, where a BIOS puts it.
+const SECTOR: &[&str] = &[
+    "-m32",
+    "-fno-pic",
+    "-no-pie",
+    "-static",
+    "-Wl,--oformat=binary",
+    "-Wl,-Ttext=0x7c00",
+    "-Wl,--build-id=none",
+];
+
 /// Folders of `lab/` that are the kernels', besides `lab/` itself.
 const FOLDERS: &[&str] =
     &["", "boot", "cpu", "entry", "entry/steps", "mach", "mm", "plan", "serial", "time", "user", "vdso"];
@@ -72,6 +83,7 @@ pub fn build(root: &Path, out: &Path) {
     let build = Build { lab: root.join("lab"), abi: root.join("abi"), out: out.to_path_buf() };
     build.headers();
     build.images();
+    build.sector();
     KERNELS.iter().for_each(|kernel| build.kernel(kernel));
 }
 
@@ -183,6 +195,11 @@ impl Build {
             command.arg(script_option(&folder.join("vsyscall.lds"))).arg(source);
             run(command.arg("-o").arg(self.out.join(format!("vsyscall-{name}.bin"))));
         }
+    }
+
+    fn sector(&self) {
+        let mut command = self.compiler(SECTOR, None);
+        run(command.arg(self.lab.join("sector/sector.S")).arg("-o").arg(self.out.join("sector.bin")));
     }
 
     fn kernel(&self, wanted: &Kernel) {

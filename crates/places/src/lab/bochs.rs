@@ -1,7 +1,7 @@
 //! Bochs: slower than QEMU, but closer to the processors that it emulates.
 
 use crate::emulator::{Command, Trouble as OfProgram};
-use crate::lab::image::image_for_emulator;
+use crate::lab::disk::disk;
 use crate::lab::{Guest, Limits, Mode, Trouble, kernel};
 use process::{Pipe, file_in_memory, inherited};
 use std::borrow::Cow;
@@ -67,13 +67,13 @@ impl Bochs {
     /// Boots an archive whose plan has so many programs and checks.
     ///
     /// # Errors
-    /// When Bochs, its display, or the programs that make its disk are not there.
+    /// When Bochs or its display is not there.
     pub fn boot(&self, archive: &[u8], programs: usize, limits: &Limits) -> Result<Guest, Trouble> {
         if Path::new(PLUGINS).is_dir() && !Path::new(PLUGINS).join(DISPLAY).exists() {
             let program = format!("{DISPLAY}, Bochs's text display,");
             return Err(OfProgram::Missing { program, packages: PACKAGES }.into());
         }
-        let disk = file_in_memory("disk", &image_for_emulator(&self.kernel, archive, limits)?)?;
+        let disk = file_in_memory("disk", &disk(&self.kernel, archive)?)?;
         let starts_debugger = self.help(&[], limits)?.contains(START_DEBUGGER);
         Guest::boot(self.command(disk, starts_debugger)?, programs, limits)
     }
@@ -116,18 +116,18 @@ impl Bochs {
     }
 }
 
-/// An access to a register that the processor does not have raises #GP, as it does on a processor.
+/// `fastboot` waits for nobody to choose what is booted. An access to a register that the processor does not have raises #GP, as it does on a processor.
 fn configuration(cpu_model: &str, disk: &str, serial: &str) -> String {
     let hertz = Bochs::HERTZ;
     format!(
         "cpu: model={cpu_model}, count=1, ips={hertz}, reset_on_triple_fault=0, ignore_bad_msrs=0\n\
          memory: guest=256, host=256\n\
-         romimage: file=$BXSHARE/BIOS-bochs-latest\n\
+         romimage: file=$BXSHARE/BIOS-bochs-latest, options=fastboot\n\
          vgaromimage: file=$BXSHARE/VGABIOS-lgpl-latest\n\
          display_library: term\n\
          sound: driver=dummy\n\
-         ata0-master: type=cdrom, path={disk}, status=inserted\n\
-         boot: cdrom\n\
+         ata0-master: type=disk, mode=flat, path={disk}, cylinders=0, heads=16, spt=63\n\
+         boot: disk\n\
          com1: enabled=1, mode=file, dev={serial}\n\
          clock: sync=none\n\
          log: /dev/stderr\n\

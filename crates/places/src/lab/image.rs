@@ -17,17 +17,17 @@ const FIRMWARE: [(&str, &str); 2] = [("i386-pc", "BIOS"), ("x86_64-efi", "UEFI")
 /// No menu: there is only one thing to boot. A BIOS has a text screen, which `multiboot2` would give up; UEFI has none, and
 /// the kernel draws on the screen's pixels.
 ///
-/// The kernel's words: by `emulator` it knows that a command reads its records and waits for the emulator's end. Without it,
-/// what goes wrong before the plan has been read is text for a person, and no port of an emulator is touched.
+/// Without the word `emulator` behind the kernel's name, what goes wrong before the plan has been read is text for a person, and no port
+/// of an emulator is touched.
 const CONFIGURATION: &str = "\
 if [ $grub_platform = efi ]; then insmod efi_gop; fi
-multiboot2 /boot/kernel WORDS
+multiboot2 /boot/kernel
 module2 /boot/archive
 if [ $grub_platform = pc ]; then set gfxpayload=text; fi
 boot
 ";
 
-/// Only what is used: loading modules takes most of the boot time in an emulator. grub-mkrescue wants names that both
+/// Only what is used: loading modules takes most of the boot time. grub-mkrescue wants names that both
 /// platforms have, and `all_video` brings `efi_gop` along. Its own configuration loads every kind of partition table.
 const MODULES: &str = "multiboot2 iso9660 normal boot test all_video part_acorn part_amiga part_apple part_bsd part_dfly \
                        part_dvh part_gpt part_msdos part_plan part_sun part_sunpc";
@@ -37,18 +37,6 @@ const MODULES: &str = "multiboot2 iso9660 normal boot test all_video part_acorn 
 /// # Errors
 /// When GRUB's programs are missing, or fail.
 pub fn image(mode: Mode, archive: &[u8], limits: &Limits) -> Result<Vec<u8>, Trouble> {
-    make(kernel(mode), archive, "", limits)
-}
-
-/// The same with another kernel, for an emulator whose end this command waits for, as [`crate::lab::Bochs`].
-///
-/// # Errors
-/// As [`image`].
-pub(crate) fn image_for_emulator(kernel: &[u8], archive: &[u8], limits: &Limits) -> Result<Vec<u8>, Trouble> {
-    make(kernel, archive, "emulator", limits)
-}
-
-fn make(kernel: &[u8], archive: &[u8], words: &str, limits: &Limits) -> Result<Vec<u8>, Trouble> {
     for (platform, firmware) in FIRMWARE {
         if !FOLDERS.iter().any(|folder| Path::new(folder).join(platform).is_dir()) {
             let program = format!("GRUB for {firmware} ({platform})");
@@ -57,7 +45,7 @@ fn make(kernel: &[u8], archive: &[u8], words: &str, limits: &Limits) -> Result<V
     }
     let folder = tempfile::tempdir()?;
     let image = folder.path().join("image");
-    lay_out(folder.path(), kernel, archive, words)?;
+    lay_out(folder.path(), kernel(mode), archive)?;
     let root = folder.path().join("root");
     let slim = format!("--install-modules={MODULES}");
     let mut arguments: Vec<OsString> =
@@ -76,10 +64,10 @@ fn make(kernel: &[u8], archive: &[u8], words: &str, limits: &Limits) -> Result<V
     }
 }
 
-fn lay_out(folder: &Path, kernel: &[u8], archive: &[u8], words: &str) -> io::Result<()> {
+fn lay_out(folder: &Path, kernel: &[u8], archive: &[u8]) -> io::Result<()> {
     let boot = folder.join("root/boot");
     std::fs::create_dir_all(boot.join("grub"))?;
-    std::fs::write(boot.join("grub/grub.cfg"), CONFIGURATION.replace(" WORDS", &format!(" {words}")))?;
+    std::fs::write(boot.join("grub/grub.cfg"), CONFIGURATION)?;
     std::fs::write(boot.join("kernel"), kernel)?;
     std::fs::write(boot.join("archive"), archive)
 }

@@ -10,6 +10,7 @@ mod archive;
 mod bochs;
 mod collected;
 mod configured;
+mod disk;
 mod guest;
 mod image;
 mod plan;
@@ -79,7 +80,7 @@ impl Mode {
 const LONG: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/kernel.z"));
 const PROTECTED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/kernel-i386.z"));
 
-/// The kernel for a mode, an ELF file that QEMU (by its PVH note) and GRUB (by its multiboot2 header) boot.
+/// The kernel for a mode, an ELF file that QEMU and a disk (by its PVH note) and GRUB (by its multiboot2 header) boot.
 pub fn kernel(mode: Mode) -> &'static [u8] {
     static UNPACKED: [LazyLock<Vec<u8>>; 2] =
         [LazyLock::new(|| unpacked(LONG)), LazyLock::new(|| unpacked(PROTECTED))];
