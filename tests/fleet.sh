@@ -8,7 +8,8 @@ scripts=$(cd "$(dirname "$0")/../scripts" && pwd)
 if [ -z "${FLEET_INSIDE-}" ]; then
 	FLEET_ENGINES=$("$scripts/engines.sh") || FLEET_WHY="there are no engines"
 	FLEET_SCHEMAS=$("$scripts/kubernetes-schemas.sh" "$FLEET_ENGINES") || FLEET_SCHEMAS_WHY="there are no schemas"
-	export FLEET_INSIDE=yes FLEET_ENGINES FLEET_WHY FLEET_SCHEMAS FLEET_SCHEMAS_WHY
+	FLEET_MONITORING=$("$scripts/monitoring.sh") || FLEET_MONITORING_WHY="there is no Prometheus"
+	export FLEET_INSIDE=yes FLEET_MONITORING FLEET_MONITORING_WHY FLEET_ENGINES FLEET_WHY FLEET_SCHEMAS FLEET_SCHEMAS_WHY
 	exec unshare --mount --net --pid --ipc --uts --fork --kill-child --mount-proc "$0"
 fi
 
