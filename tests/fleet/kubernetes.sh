@@ -2,30 +2,26 @@
 
 kubernetes=$root/fleet/kubernetes
 
-# validate FILE...: with Debian's modules
+# validate STATUS FILE...: with Debian's modules
 validate() {
-	check "$current" "$1" on control python3 "$root/tests/fleet/kubernetes.py" "$FLEET_SCHEMAS" "${@:2}"
+	check "$current" "$1" on control python3 "$root/tests/fleet/kubernetes.py" "$schemas" "${@:2}"
 }
 
 check "kustomize makes the manifests" 0 on control kubectl kustomize "$kubernetes"
 cp "$out" "$work/manifests.yaml"
 for kind in Namespace ConfigMap DaemonSet; do expect "^kind: $kind$"; done
 expect 'image: registry.example.org/kentry:1$'
-if [ -n "$FLEET_SCHEMAS" ]; then
-	current="the API takes them"
-	validate 0 "$work/manifests.yaml" "$kubernetes/job.yaml"
-	for kind in Namespace ConfigMap DaemonSet Job; do expect "^$kind is as it should be"; done
-	sed 's/readinessProbe:/readynessProbe:/' "$work/manifests.yaml" >"$work/wrong.yaml"
-	current="a key that the API has not"
-	validate 1 "$work/wrong.yaml"
-	expect "readynessProbe"
-	sed 's/^\( *\)memory: 256Mi$/&\n\1cpu: 1/' "$kubernetes/job.yaml" >"$work/wrong.yaml"
-	current="a quota"
-	validate 1 "$work/wrong.yaml"
-	expect 'AssertionError'
-else
-	skip "the API's schemas" "$FLEET_SCHEMAS_WHY"
-fi
+current="the API takes them"
+validate 0 "$work/manifests.yaml" "$kubernetes/job.yaml"
+for kind in Namespace ConfigMap DaemonSet Job; do expect "^$kind is as it should be"; done
+sed 's/readinessProbe:/readynessProbe:/' "$work/manifests.yaml" >"$work/wrong.yaml"
+current="a key that the API has not"
+validate 1 "$work/wrong.yaml"
+expect "readynessProbe"
+sed 's/^\( *\)memory: 256Mi$/&\n\1cpu: 1/' "$kubernetes/job.yaml" >"$work/wrong.yaml"
+current="a quota"
+validate 1 "$work/wrong.yaml"
+expect 'AssertionError'
 
 # --- the pod's program, as its user, without any capability ---
 mkdir -p "$work/node/state" "$work/node/features"

@@ -12,11 +12,13 @@ says() {
 	if [ "$(wc -l <"$out")" = 1 ] && [ "$(wc -c <"$out")" -le 81 ] && [ ! -s "$err" ]; then pass; else fail "$(wc -c <"$out") bytes"; fi
 }
 
-# found FINDINGS: the same run with these besides
+# found FINDINGS: the same run with these
 found() {
-	sed "1s/\"findings\":{/&$1,/" "$work/last.ndjson" >"$work/found.ndjson"
+	sed "1s/\"findings\":{[^}]*}/\"findings\":{$1}/" "$work/last.ndjson" >"$work/found.ndjson"
 }
 
+found ''
+says "no findings" 0 '^no finding is critical$' "$work/found.ndjson"
 found '"clock-range":"note"'
 says "notes alone" 0 '^no finding is critical$' "$work/found.ndjson"
 found '"clock-apart":"critical","tsc-contradiction":"critical","store-bypass":"warning"'
@@ -24,7 +26,7 @@ says "two are critical" 1 '^kentry found: clock-apart tsc-contradiction$' "$work
 says "a warning counts where it is asked for" 1 '^kentry found: clock-apart store-bypass tsc-contradiction$' --level warning "$work/found.ndjson"
 found '"a-name-that-is-long-1":"critical","a-name-that-is-long-2":"critical","a-name-that-is-long-3":"critical","a-name-that-is-long-4":"critical"'
 says "more than 80 bytes" 1 '^kentry found: a-name-that-is-long-1 ' "$work/found.ndjson"
-sed '1s/"command_line":[^,]*/"command_line":"\\"findings\\":{\\"clock-apart\\":\\"critical\\"}"/' "$work/last.ndjson" >"$work/hostile.ndjson"
+sed '1s/"findings":{[^}]*}/"findings":{}/; 1s/"command_line":[^,]*/"command_line":"\\"findings\\":{\\"clock-apart\\":\\"critical\\"}"/' "$work/last.ndjson" >"$work/hostile.ndjson"
 check "the line is another one" 1 cmp -s "$work/last.ndjson" "$work/hostile.ndjson"
 says "a kernel's command line that looks like findings" 0 '^no finding is critical$' "$work/hostile.ndjson"
 gzip -k "$work/found.ndjson"

@@ -1,6 +1,6 @@
 # Sourced by tests/fleet.sh: fleet/prometheus, by promtool, and by a Prometheus that scrapes node_exporters on three hosts.
 
-prometheus=$root/fleet/prometheus monitoring=$FLEET_MONITORING
+prometheus=$root/fleet/prometheus
 promtool=$monitoring/bin/promtool
 
 check "the rules" 0 "$promtool" check rules "$prometheus/rules.yml"
