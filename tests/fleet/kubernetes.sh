@@ -56,6 +56,13 @@ refuse 'finding\.order'
 check "what is no summary gives no labels" 1 "$kubernetes/features.sh" "$0"
 expect 'this is no summary of a run'
 
+# --- the job's command, as its pod runs it; its log, read as the page says ---
+mapfile -t words < <(on control python3 -c 'import sys, yaml
+print(*yaml.safe_load(open(sys.argv[1]))["spec"]["template"]["spec"]["containers"][0]["command"], sep="\n")' "$kubernetes/job.yaml")
+check "the job" 0 "${pod[@]}" "${words[@]}"
+cat "$out" "$err" | grep '^{"schema":"kentry.summary' >"$work/job.ndjson"
+is_summary "$work/job.ndjson"
+
 # --- node-problem-detector ---
 check "its configuration" 0 python3 "$root/tests/fleet/plugin.py" "$kubernetes/node-problem-detector.json"
 mapfile -t arguments < <(sed '$d' "$out")

@@ -40,7 +40,9 @@ asked() {
 	on control python3 -c 'import sys, urllib.request; sys.stdout.write(urllib.request.urlopen(sys.argv[1], timeout=5).read().decode())' \
 		"http://control:9090/api/v1/$1" | grep -Eq "$2"
 }
-await "Prometheus has all three" 30 asked 'query?query=count(kentry_last_run_timestamp_seconds)' ',"3"\]'
+# The rules are evaluated behind the scrapes.
+await "Prometheus has all three, and the rules" 30 \
+	asked 'query?query=count(kentry:entry_cost_cycles:ratio%7Bentry="syscall-x86_64",operation="getppid"%7D)' ',"3"\]'
 check "each panel of the dashboard has data" 0 on control python3 "$root/tests/fleet/dashboard.py" http://control:9090 "$prometheus/dashboard.json"
 expect '^Hosts with a run: 1 series, the first 3 '
 expect '^Hosts with a critical finding: 1 series, the first 1 '

@@ -24,3 +24,20 @@ expect 'Overall exposure level for kentry.service: [0-9.]+'
 check "nothing makes a filter of system calls" 1 grep -E '^(SystemCall|Restrict|MemoryDenyWriteExecute|LockPersonality|PrivateDevices|Protect(Clock|Hostname|Kernel))' \
 	"$units/kentry.service"
 check "nothing makes a quota" 1 grep -E '^(CPUQuota|CPUWeight|AllowedCPUs)' "$units/kentry.service"
+
+# --- what it starts, by its user, with nothing of a login around it; systemd itself is not started, since it would tidy this machine's /tmp ---
+# line_of WORD: the line of the unit, with the folder that it is given
+line_of() {
+	sed -n "s/^$1=//p" "$units/kentry.service" | sed 's|%S|/var/lib|g'
+}
+on control install -d -o kentry /var/lib/kentry
+mapfile -t as_kentry < <(printf '%s\n' on control setpriv --reuid=kentry --regid=kentry --clear-groups --no-new-privs --inh-caps=-all --bounding-set=-all env -i)
+read -ra line < <(line_of ExecStart)
+check "what the service starts" 0 "${as_kentry[@]}" "${line[@]}" "${quick[@]}"
+on control cat /var/lib/kentry/summary.ndjson >"$work/service.ndjson"
+is_summary "$work/service.ndjson"
+current="no filter was there"
+if sed -n 1p "$work/service.ndjson" | grep -q '"seccomp_filters":0'; then pass; else fail "$(head -c 400 "$work/service.ndjson")"; fi
+read -ra line < <(line_of ExecStartPost)
+check "and what it starts then" 0 "${as_kentry[@]}" "${line[@]}"
+check "the metrics are there" 0 on control grep -q '^kentry_last_run_timestamp_seconds ' /var/lib/kentry/kentry.prom
