@@ -23,7 +23,16 @@ if [ -z "${fleet_is_apart-}" ]; then
 	got monitoring "$scripts/monitoring.sh"
 	apart=(unshare --mount --net --pid --ipc --uts --fork --kill-child --mount-proc)
 	export fleet_is_apart=yes
-	if [ "$(id -u)" = 0 ] && "${apart[@]}" true 2>/dev/null; then exec "${apart[@]}" "$0" "$@"; fi
+	if [ "$(id -u)" = 0 ] && "${apart[@]}" true 2>/dev/null; then
+		TMPDIR=$(mktemp -d)
+		export TMPDIR
+		"${apart[@]}" "$0" "$@" &
+		# With unshare, all that is in its namespaces ends; it takes no softer signal.
+		trap 'kill -KILL $!' INT TERM HUP
+		trap 'rm -rf "$TMPDIR"' EXIT
+		wait $!
+		exit
+	fi
 	fleet_is_apart=no
 fi
 
