@@ -113,6 +113,7 @@ slow() {
 	beside "impact of a workload" tests/impact.sh
 	beside "README examples" tests/readme.sh
 	beside "the example workflow" tests/ci.sh
+	beside "examples for fleets" tests/fleet.sh
 	# So few prove nothing and can fail nothing; that the script works is shown.
 	beside "soak, one comparison" env COMPARISONS=1 RUNS=1 BUDGET=0.2 LIVE=0 bench/soak.sh
 }
