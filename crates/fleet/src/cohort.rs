@@ -55,6 +55,8 @@ pub(crate) struct Judged {
     pub p: BTreeMap<u32, f64>,
     /// The odd ones, with their corrected probability.
     pub odd: BTreeMap<u32, f64>,
+    /// Those that would be, were they not so many.
+    pub mode: Vec<u32>,
     /// Of each sample, the hosts that are odd by it alone.
     pub odd_by: BTreeMap<usize, BTreeSet<u32>>,
     /// How many hosts are judged, in all cohorts.
@@ -184,6 +186,7 @@ impl Judged {
             tail_freedom: None,
             p: BTreeMap::new(),
             odd: BTreeMap::new(),
+            mode: Vec::new(),
             odd_by: BTreeMap::new(),
             all: 0,
         };

@@ -23,12 +23,17 @@ pub(crate) fn finest(middle: f64) -> f64 {
     (FINEST_PART * middle.abs()).max(FINEST)
 }
 
-/// The middle value, or the mean of the two in the middle; sorts.
+/// The middle value, or the mean of the two in the middle; changes the order.
 pub(crate) fn median(values: &mut [f64]) -> Option<f64> {
-    values.sort_unstable_by(f64::total_cmp);
-    let upper = *values.get(values.len() / 2)?;
-    let lower = *values.get((values.len() - 1) / 2)?;
-    Some((lower + upper) / 2.0)
+    if values.is_empty() {
+        return None;
+    }
+    let middle = values.len() / 2;
+    let is_odd = values.len() % 2 == 1;
+    let (below, upper, _) = values.select_nth_unstable_by(middle, f64::total_cmp);
+    let upper = *upper;
+    let lower = below.iter().copied().reduce(f64::max).filter(|_| !is_odd);
+    Some(lower.map_or(upper, |lower| f64::midpoint(lower, upper)))
 }
 
 /// Median, and the median absolute deviation as a standard deviation.
@@ -50,21 +55,24 @@ pub(crate) struct Distance {
     pub distance: f64,
 }
 
-/// The distance of each value from the others. A host's own part is left out, so that an odd one does not hide itself.
+/// The distance of each value from the others. A host's own part is left out of their middle, so that an odd one does not hide itself. The
+/// spread is no less than that of all: of two halves that lie apart, each would be far from a majority of the other.
 pub(crate) fn distances(sample: &Sample) -> Vec<Distance> {
     let count = sample.values.len();
     let usual = usual_variance(sample);
-    let of_all = (count > ONE_COUNTS).then(|| middle_and_spread(&sample.values)).flatten();
+    let Some(of_all) = middle_and_spread(&sample.values) else { return Vec::new() };
     let mut others = Vec::with_capacity(count);
     let mut found = Vec::with_capacity(count);
     for (place, (value, variance)) in sample.values.iter().zip(&sample.variances).enumerate() {
-        let of_others = of_all.or_else(|| {
+        let (mut middle, mut spread) = of_all;
+        if count <= ONE_COUNTS {
             others.clear();
             others.extend_from_slice(&sample.values[..place]);
             others.extend_from_slice(&sample.values[place + 1..]);
-            middle_and_spread(&others)
-        });
-        let (middle, spread) = of_others.unwrap_or((f64::NAN, f64::NAN));
+            middle = median(&mut others).unwrap_or(middle);
+            others.iter_mut().for_each(|other| *other = (*other - middle).abs());
+            spread = spread.max(NORMAL * median(&mut others).unwrap_or(spread));
+        }
         let error = error(middle, spread, usual, *variance, count);
         found.push(Distance { middle, error, distance: (value - middle) / error });
     }
