@@ -2,16 +2,13 @@
 
 use crate::cohort::{Judged, cohorts};
 use crate::columns::Columns;
-use crate::corrected::benjamini_hochberg;
+use crate::corrected::{FALSE_ODD, benjamini_hochberg};
 use crate::explain::Facts;
 use crate::fleet::Fleet;
 use crate::hosts::{Host, KIND, remark};
 use crate::judgement::{Cohort, Judgement, OddHost, Remark, SCHEMA, Split};
 use crate::{LEAST_HOSTS, Settings, UnknownFact, odd, tables};
 use std::collections::BTreeMap;
-
-/// Of the hosts that are named odd, this part is not, in the mean over fleets.
-pub(crate) const FALSE_ODD: f64 = 0.01;
 
 /// Of a cohort, no more are odd: more are a mode, and nobody knows which one is as it should be.
 const MOST_ODD: f64 = 0.25;

@@ -2,10 +2,11 @@
 
 use crate::columns::{Column, Columns};
 use crate::corrected::benjamini_hochberg;
+use crate::difference::rounded;
 use crate::fleet::Fleet;
 use crate::hosts::{GENERATION, Host, remark};
 use crate::judgement::{FactValue, Named, Remark, SCHEMA, Unit};
-use crate::robust::median;
+use crate::median::median;
 use crate::rollout::{Answer, FactChange, Gate, Rollout, RolloutRow, Stratum, Verdict};
 use crate::sample::{OfHost, boots_add, in_cycles, rows_of_hosts};
 use crate::shift::Shift;
@@ -283,8 +284,8 @@ impl Logs {
             name: name.clone(),
             unit,
             pairs: differences.len(),
-            before: crate::cohort::rounded(middle(before)?),
-            after: crate::cohort::rounded(middle(after)?),
+            before: rounded(middle(before)?),
+            after: rounded(middle(after)?),
             percent: shift.as_ref().map(|shift| percent(shift.middle)),
             percent_low: None,
             percent_high: None,
@@ -301,7 +302,7 @@ impl Logs {
 
 /// A difference of logarithms as percent.
 fn percent(difference: f64) -> f64 {
-    crate::cohort::rounded(100.0 * difference.exp_m1())
+    rounded(100.0 * difference.exp_m1())
 }
 
 /// Verdicts over all rows of all strata together.

@@ -1,7 +1,7 @@
 //! How heavy the tails of hosts' distances are: by those in the middle, which are seen often enough, a Student t is chosen for those far
 //! out. Its degrees of freedom are the fewest that are still likely, so that few hosts give a heavy tail.
 
-use crate::robust::{NORMAL, median};
+use crate::median::{NORMAL, median};
 use crate::student::Student;
 
 /// Of the hosts, this part is beyond where tails are looked at. Odd hosts that are fewer hardly move it; more make the tail heavier, and

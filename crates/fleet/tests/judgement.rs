@@ -110,7 +110,7 @@ fn a_host_that_differs_in_nothing_has_no_reason() {
 
 #[test]
 fn hosts_of_another_kernel_are_a_mode_and_not_odd() {
-    let has = |number: usize| number % 3 == 0;
+    let has = |number: usize| number.is_multiple_of(3);
     let fleet = fleet_of(
         60,
         |number| if has(number) { 0.05 } else { 0.0 },

@@ -116,8 +116,15 @@ struct Host {
 
 impl World {
     pub fn simulate(&self, seed: u64) -> Simulated {
+        let mut fleet = Fleet::new();
+        let odd = self.each(seed, |name, summary| fleet.add(name, &summary));
+        Simulated { fleet, odd }
+    }
+
+    /// Each run with its host's name; returns the hosts that are odd in truth.
+    pub fn each(&self, seed: u64, mut take: impl FnMut(&str, Summary)) -> BTreeSet<String> {
         let mut random = Random::new(seed);
-        let mut simulated = Simulated { fleet: Fleet::new(), odd: BTreeSet::new() };
+        let mut odd = BTreeSet::new();
         for number in 0..self.hosts {
             let host = self.host(&mut random, number);
             let of_boots: Vec<Vec<[f64; 2]>> =
@@ -126,14 +133,14 @@ impl World {
             let stays =
                 (0..ROWS / ROWS_OF_ENTRY).any(|entry| of_boots.iter().all(|boot| boot[entry][1] > 0.0));
             if host.odd.is_some() || stays {
-                simulated.odd.insert(host.name.clone());
+                odd.insert(host.name.clone());
             }
             for (boot, of_entries) in of_boots.iter().enumerate() {
                 let rows = self.rows(&mut random, &host, of_entries);
-                simulated.fleet.add(&host.name, &Summary { run: run(&host, boot), rows });
+                take(&host.name, Summary { run: run(&host, boot), rows });
             }
         }
-        simulated
+        odd
     }
 
     /// The same hosts before and after: afterwards, rows of the first entry cost `change` more in the first cohort. Each host's own change

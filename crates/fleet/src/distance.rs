@@ -1,48 +1,14 @@
-//! Middle and spread of a row over hosts, which odd hosts among them hardly move.
+//! How far each host is from the others of its cohort, row by row.
 
+use crate::median::{NORMAL, finest, median, middle_and_spread};
 use crate::sample::Sample;
 use crate::student::Student;
-
-/// Makes the median absolute deviation of normal values their standard deviation.
-pub(crate) const NORMAL: f64 = 1.4826;
 
 /// The variance of a median of n normal values, times n, is so many times theirs.
 const OF_A_MEDIAN: f64 = std::f64::consts::FRAC_PI_2;
 
 /// With more hosts, what one of them adds to its own row's middle and spread is nothing.
 const ONE_COUNTS: usize = 200;
-
-/// No row is told to better than this part of its median, whatever its hosts agree to: what kentry's clock is good for.
-const FINEST_PART: f64 = 0.001;
-
-/// Nor to better than so many cycles or nanoseconds.
-const FINEST: f64 = 0.05;
-
-/// The least standard deviation that a row is told to, by its median.
-pub(crate) fn finest(middle: f64) -> f64 {
-    (FINEST_PART * middle.abs()).max(FINEST)
-}
-
-/// The middle value, or the mean of the two in the middle; changes the order.
-pub(crate) fn median(values: &mut [f64]) -> Option<f64> {
-    if values.is_empty() {
-        return None;
-    }
-    let middle = values.len() / 2;
-    let is_odd = values.len() % 2 == 1;
-    let (below, upper, _) = values.select_nth_unstable_by(middle, f64::total_cmp);
-    let upper = *upper;
-    let lower = below.iter().copied().reduce(f64::max).filter(|_| !is_odd);
-    Some(lower.map_or(upper, |lower| f64::midpoint(lower, upper)))
-}
-
-/// Median, and the median absolute deviation as a standard deviation.
-pub(crate) fn middle_and_spread(values: &[f64]) -> Option<(f64, f64)> {
-    let mut values = values.to_vec();
-    let middle = median(&mut values)?;
-    values.iter_mut().for_each(|value| *value = (*value - middle).abs());
-    Some((middle, NORMAL * median(&mut values)?))
-}
 
 /// How far a host is from the others.
 #[derive(Debug, Clone, Copy, PartialEq)]
