@@ -2,13 +2,13 @@
 
 use crate::LEAST_HOSTS;
 use crate::columns::Columns;
-use crate::corrected::together;
-use crate::difference::Between;
+use crate::corrected::{FALSE_ODD, together};
+use crate::difference::{Between, rounded};
+use crate::distance::{Distance, distances, distribution, error, usual_variance};
 use crate::fleet::{Fleet, TWO_SIDED};
 use crate::hosts::{Host, KIND};
-use crate::judge::FALSE_ODD;
 use crate::judgement::{Cohort, CohortRow, SplitSide};
-use crate::robust::{Distance, distances, distribution, error, middle_and_spread, usual_variance};
+use crate::median::middle_and_spread;
 use crate::sample::{Sample, samples};
 use crate::split::{Found, best};
 use crate::student::Student;
@@ -55,6 +55,8 @@ pub(crate) struct Judged {
     pub p: BTreeMap<u32, f64>,
     /// The odd ones, with their corrected probability.
     pub odd: BTreeMap<u32, f64>,
+    /// Those that would be, were they not so many.
+    pub mode: Vec<u32>,
     /// Of each sample, the hosts that are odd by it alone.
     pub odd_by: BTreeMap<usize, BTreeSet<u32>>,
     /// How many hosts are judged, in all cohorts.
@@ -184,6 +186,7 @@ impl Judged {
             tail_freedom: None,
             p: BTreeMap::new(),
             odd: BTreeMap::new(),
+            mode: Vec::new(),
             odd_by: BTreeMap::new(),
             all: 0,
         };
@@ -273,9 +276,4 @@ impl Judged {
 
 fn of_enough(sample: &Sample) -> Vec<Distance> {
     if sample.values.len() < LEAST_HOSTS { Vec::new() } else { distances(sample) }
-}
-
-/// To a thousandth, as summaries are.
-pub(crate) fn rounded(value: f64) -> f64 {
-    (value * 1000.0).round() / 1000.0
 }

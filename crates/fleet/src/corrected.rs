@@ -1,5 +1,8 @@
 //! Probabilities of many tests, taken together.
 
+/// Of the hosts that are named odd, this part is not, in the mean over fleets.
+pub(crate) const FALSE_ODD: f64 = 0.01;
+
 /// The harmonic mean of probabilities (Wilson 2019): how likely rows as far off are together, whether or not they depend on each other. One
 /// row of n that is clear by itself counts as n times its probability; rows that agree count as one of them.
 pub(crate) fn together(probabilities: &[f64]) -> Option<f64> {

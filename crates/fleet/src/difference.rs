@@ -1,6 +1,5 @@
 //! How much more a row costs in one place than in another.
 
-use crate::cohort::rounded;
 use crate::fleet::Fleet;
 use crate::judgement::{Difference, Unit};
 
@@ -38,4 +37,9 @@ impl Between {
             is_clear: self.is_clear,
         }
     }
+}
+
+/// To a thousandth, as summaries are.
+pub(crate) fn rounded(value: f64) -> f64 {
+    (value * 1000.0).round() / 1000.0
 }

@@ -2,7 +2,7 @@
 
 use crate::cohort::{Judged, cohorts};
 use crate::columns::Columns;
-use crate::corrected::benjamini_hochberg;
+use crate::corrected::{FALSE_ODD, benjamini_hochberg};
 use crate::explain::Facts;
 use crate::fleet::Fleet;
 use crate::hosts::{Host, KIND, remark};
@@ -10,8 +10,8 @@ use crate::judgement::{Cohort, Judgement, OddHost, Remark, SCHEMA, Split};
 use crate::{LEAST_HOSTS, Settings, UnknownFact, odd, tables};
 use std::collections::BTreeMap;
 
-/// Of the hosts that are named odd, this part is not, in the mean over fleets.
-pub(crate) const FALSE_ODD: f64 = 0.01;
+/// Of a cohort, no more are odd: more are a mode, and nobody knows which one is as it should be.
+const MOST_ODD: f64 = 0.25;
 
 impl Fleet {
     /// Ids of the facts that [`Settings::by`] may have: those of [`summary::FACTS`], and the mitigations that runs have.
@@ -42,6 +42,14 @@ impl Fleet {
             .collect();
         let mut remarks = shared.remarks;
         remarks.extend(self.remarks(&hosts, &told));
+        let apart =
+            judged.iter().flat_map(|cohort| cohort.mode.iter().map(|place| cohort.hosts[*place as usize]));
+        remarks.extend(remark(
+            "unexplained-mode",
+            "These hosts lie far from their cohort's others, but are more than a quarter of it: a mode of its own, not odd hosts. No fact \
+             that enough hosts have separates them; --by splits cohorts further.",
+            apart.map(|host| hosts[host as usize].name.clone()),
+        ));
         Ok(Judgement {
             schema: SCHEMA.to_owned(),
             kind: "hosts".to_owned(),
@@ -98,6 +106,9 @@ fn name_odd(judged: &mut [Judged], hosts: &[Host], columns: &Columns, fleet: &Fl
     for cohort in judged.iter_mut() {
         let of_cohort = cohort.p.keys().copied().zip(corrected.by_ref());
         cohort.odd = of_cohort.filter(|(_, q)| *q <= FALSE_ODD).collect();
+        if cohort.odd.len() as f64 > MOST_ODD * cohort.hosts.len() as f64 {
+            cohort.mode = std::mem::take(&mut cohort.odd).into_keys().collect();
+        }
     }
     // The part of all hosts that is named is the part of the error that each named one may have (Benjamini and Bogomolov 2014).
     let named: usize = judged.iter().map(|cohort| cohort.odd.len()).sum();

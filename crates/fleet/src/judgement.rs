@@ -304,7 +304,8 @@ pub struct MitigationValue {
 /// What a reader must know besides.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Remark {
-    /// Names it for programs: `shared-machine-id`, `hardware-changed`, `small-cohort`, `no-figures`, `same-run`.
+    /// Names it for programs: `shared-machine-id`, `hardware-changed`, `small-cohort`,
+    /// `unexplained-mode`, `no-figures`, `same-run`; of roll-outs `one-boot`, `several-boots`, `other-probes`.
     pub id: String,
     /// One or two sentences.
     pub text: String,

@@ -1,14 +1,13 @@
 //! What is said of an odd host.
 
 use crate::cohort::{Judged, id};
-use crate::corrected::benjamini_hochberg;
+use crate::corrected::{FALSE_ODD, benjamini_hochberg};
 use crate::difference::Between;
 use crate::explain::Facts;
 use crate::fleet::Fleet;
 use crate::hosts::Host;
-use crate::judge::FALSE_ODD;
 use crate::judgement::{Difference, OddHost};
-use crate::robust::median;
+use crate::median::median;
 
 /// Of the intervals of all rows of odd hosts, this part misses, in the mean.
 const MISSES: f64 = 0.05;

@@ -2,10 +2,11 @@
 
 use crate::columns::{Column, Columns};
 use crate::corrected::benjamini_hochberg;
+use crate::difference::rounded;
 use crate::fleet::Fleet;
 use crate::hosts::{GENERATION, Host, remark};
 use crate::judgement::{FactValue, Named, Remark, SCHEMA, Unit};
-use crate::robust::median;
+use crate::median::median;
 use crate::rollout::{Answer, FactChange, Gate, Rollout, RolloutRow, Stratum, Verdict};
 use crate::sample::{OfHost, boots_add, in_cycles, rows_of_hosts};
 use crate::shift::Shift;
@@ -23,6 +24,9 @@ const MISSES: f64 = 0.05;
 
 /// No more changes of facts are told.
 const MOST_CHANGES: usize = 50;
+
+/// A fact's id, its value before and after.
+type Changed<'a> = (&'a str, Option<String>, Option<String>);
 
 /// A host on both sides: its places among the hosts of each.
 type Pair = (u32, u32);
@@ -43,7 +47,7 @@ impl Fleet {
         let mut strata = sides.strata(&settings.by);
         judge(&mut strata, settings.fail_above_percent);
         let mut told: Vec<Stratum> = strata.into_iter().map(|stratum| stratum.told).collect();
-        told.sort_by(|a, b| b.hosts.len().cmp(&a.hosts.len()));
+        told.sort_by_key(|stratum| std::cmp::Reverse(stratum.hosts.len()));
         (1..).zip(&mut told).for_each(|(number, stratum)| stratum.id = format!("s{number}"));
         Ok(Rollout {
             schema: SCHEMA.to_owned(),
@@ -159,7 +163,7 @@ impl<'a> Sides<'a> {
             .iter()
             .flat_map(|columns| columns.columns.iter().map(|column| column.id.as_str()))
             .collect();
-        let mut changes: BTreeMap<(&str, Option<String>, Option<String>), Vec<String>> = BTreeMap::new();
+        let mut changes: BTreeMap<Changed, Vec<String>> = BTreeMap::new();
         for id in ids {
             let columns = [0, 1].map(|side| self.columns[side].find(id));
             // A finding that no run of a side has is absent on all of its hosts.
@@ -188,7 +192,7 @@ impl<'a> Sides<'a> {
             hosts: Named::of(hosts),
         });
         let mut told: Vec<FactChange> = told.collect();
-        told.sort_by(|a, b| b.hosts.count.cmp(&a.hosts.count));
+        told.sort_by_key(|change| std::cmp::Reverse(change.hosts.count));
         told.truncate(MOST_CHANGES);
         told
     }
@@ -280,8 +284,8 @@ impl Logs {
             name: name.clone(),
             unit,
             pairs: differences.len(),
-            before: crate::cohort::rounded(middle(before)?),
-            after: crate::cohort::rounded(middle(after)?),
+            before: rounded(middle(before)?),
+            after: rounded(middle(after)?),
             percent: shift.as_ref().map(|shift| percent(shift.middle)),
             percent_low: None,
             percent_high: None,
@@ -298,7 +302,7 @@ impl Logs {
 
 /// A difference of logarithms as percent.
 fn percent(difference: f64) -> f64 {
-    crate::cohort::rounded(100.0 * difference.exp_m1())
+    rounded(100.0 * difference.exp_m1())
 }
 
 /// Verdicts over all rows of all strata together.

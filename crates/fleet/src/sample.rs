@@ -3,7 +3,7 @@
 use crate::fleet::{Figure, Fleet, Run};
 use crate::hosts::Host;
 use crate::judgement::Unit;
-use crate::robust::median;
+use crate::median::median;
 use crate::words::Word;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,6 +1,6 @@
 //! How far the differences of pairs lie from 0, by Student's t where they are few, by ranks where they are many.
 
-use crate::robust::middle_and_spread;
+use crate::median::middle_and_spread;
 use crate::student::Student;
 use stats::{Pair, SignedRank};
 

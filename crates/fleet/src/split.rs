@@ -3,7 +3,7 @@
 
 use crate::LEAST_HOSTS;
 use crate::columns::{Column, Columns, Kind};
-use crate::robust::{NORMAL, finest, median};
+use crate::median::{NORMAL, finest, median};
 use crate::sample::Sample;
 use crate::words::Word;
 use statrs::distribution::{ContinuousCDF, Normal};

@@ -1,7 +1,7 @@
 //! How heavy the tails of hosts' distances are: by those in the middle, which are seen often enough, a Student t is chosen for those far
 //! out. Its degrees of freedom are the fewest that are still likely, so that few hosts give a heavy tail.
 
-use crate::robust::{NORMAL, median};
+use crate::median::{NORMAL, median};
 use crate::student::Student;
 
 /// Of the hosts, this part is beyond where tails are looked at. Odd hosts that are fewer hardly move it; more make the tail heavier, and
@@ -11,11 +11,15 @@ const BEYOND: f64 = 0.1;
 /// So many standard errors the ratio may be greater than it was found.
 const LIKELY: f64 = 2.0;
 
-/// No tail is taken to be lighter, whatever the middle looks like: nobody has seen what happens once in a million.
+/// No tail is taken to be lighter.
 const LIGHTEST: f64 = 30.0;
 
-/// Nor is any heavier: less has no mean.
-const HEAVIEST: f64 = 1.0;
+/// Nor is any heavier, where few hosts would allow it.
+const HEAVIEST: f64 = 3.0;
+
+/// Tails are heavier than the middle shows where what hosts differ by adds up with what is normal. By simulation, a t of 3 with as much normal
+/// noise looks like one of 4.3, and so few in a million are as far off as of 3.3; of 4, like 6.0 and 4.5.
+const HIDDEN: f64 = 16.0;
 
 /// The density of |normal| / 0.6745 at 1 and where a tenth is beyond.
 const DENSITY_AT_ONE: f64 = 0.4287;
@@ -49,7 +53,8 @@ impl Tails {
         let count = self.all.len() as f64;
         let place = ((1.0 - BEYOND) * count) as usize;
         let Some((_, ratio)) = self.all.get(place).copied() else { return HEAVIEST };
-        freedom_of(ratio + LIKELY * self.error(ratio, count))
+        let seen = freedom_of(ratio + LIKELY * self.error(ratio, count));
+        (seen.recip() + HIDDEN.recip()).recip()
     }
 
     /// The standard error of the ratio. All rows of a host may move together, so that it is by what each host adds.
@@ -93,7 +98,7 @@ mod tests {
 
     #[test]
     fn a_ratio_has_the_degrees_of_freedom_that_it_comes_of() {
-        for freedom in [1.0, 1.5, 3.0, 8.0, 30.0] {
+        for freedom in [3.0, 4.5, 8.0, 30.0] {
             let found = freedom_of(ratio_of(freedom));
             assert!((found - freedom).abs() < 1e-3 * freedom, "{found} for {freedom}");
         }

@@ -1,43 +1,14 @@
-//! Middle and spread of a row over hosts, which odd hosts among them hardly move.
+//! How far each host is from the others of its cohort, row by row.
 
+use crate::median::{NORMAL, finest, median, middle_and_spread};
 use crate::sample::Sample;
 use crate::student::Student;
-
-/// Makes the median absolute deviation of normal values their standard deviation.
-pub(crate) const NORMAL: f64 = 1.4826;
 
 /// The variance of a median of n normal values, times n, is so many times theirs.
 const OF_A_MEDIAN: f64 = std::f64::consts::FRAC_PI_2;
 
 /// With more hosts, what one of them adds to its own row's middle and spread is nothing.
 const ONE_COUNTS: usize = 200;
-
-/// No row is told to better than this part of its median, whatever its hosts agree to: what kentry's clock is good for.
-const FINEST_PART: f64 = 0.001;
-
-/// Nor to better than so many cycles or nanoseconds.
-const FINEST: f64 = 0.05;
-
-/// The least standard deviation that a row is told to, by its median.
-pub(crate) fn finest(middle: f64) -> f64 {
-    (FINEST_PART * middle.abs()).max(FINEST)
-}
-
-/// The middle value, or the mean of the two in the middle; sorts.
-pub(crate) fn median(values: &mut [f64]) -> Option<f64> {
-    values.sort_unstable_by(f64::total_cmp);
-    let upper = *values.get(values.len() / 2)?;
-    let lower = *values.get((values.len() - 1) / 2)?;
-    Some((lower + upper) / 2.0)
-}
-
-/// Median, and the median absolute deviation as a standard deviation.
-pub(crate) fn middle_and_spread(values: &[f64]) -> Option<(f64, f64)> {
-    let mut values = values.to_vec();
-    let middle = median(&mut values)?;
-    values.iter_mut().for_each(|value| *value = (*value - middle).abs());
-    Some((middle, NORMAL * median(&mut values)?))
-}
 
 /// How far a host is from the others.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -50,21 +21,24 @@ pub(crate) struct Distance {
     pub distance: f64,
 }
 
-/// The distance of each value from the others. A host's own part is left out, so that an odd one does not hide itself.
+/// The distance of each value from the others. A host's own part is left out of their middle, so that an odd one does not hide itself. The
+/// spread is no less than that of all: of two halves that lie apart, each would be far from a majority of the other.
 pub(crate) fn distances(sample: &Sample) -> Vec<Distance> {
     let count = sample.values.len();
     let usual = usual_variance(sample);
-    let of_all = (count > ONE_COUNTS).then(|| middle_and_spread(&sample.values)).flatten();
+    let Some(of_all) = middle_and_spread(&sample.values) else { return Vec::new() };
     let mut others = Vec::with_capacity(count);
     let mut found = Vec::with_capacity(count);
     for (place, (value, variance)) in sample.values.iter().zip(&sample.variances).enumerate() {
-        let of_others = of_all.or_else(|| {
+        let (mut middle, mut spread) = of_all;
+        if count <= ONE_COUNTS {
             others.clear();
             others.extend_from_slice(&sample.values[..place]);
             others.extend_from_slice(&sample.values[place + 1..]);
-            middle_and_spread(&others)
-        });
-        let (middle, spread) = of_others.unwrap_or((f64::NAN, f64::NAN));
+            middle = median(&mut others).unwrap_or(middle);
+            others.iter_mut().for_each(|other| *other = (*other - middle).abs());
+            spread = spread.max(NORMAL * median(&mut others).unwrap_or(spread));
+        }
         let error = error(middle, spread, usual, *variance, count);
         found.push(Distance { middle, error, distance: (value - middle) / error });
     }

@@ -1,0 +1,311 @@
+//! What a judgement says of fleets that are small enough to be known by heart.
+#![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
+
+#[allow(dead_code)] // the other test uses the rest
+mod world;
+
+use document::{Level, Outcome};
+use fleet::{Answer, Fleet, Judgement, Settings, Verdict};
+use std::collections::BTreeMap;
+use summary::{Cohort, Run, Summary};
+use world::{ROWS, Random, row};
+
+/// A quiet host of thirty-two, `more` dearer.
+fn summary(name: &str, seed: u64, more: f64) -> Summary {
+    let mut random = Random::new(seed);
+    let cost = |row: usize| 100.0 * 1.2_f64.powi(row as i32);
+    let part = |random: &mut Random| 1.0 + more + 0.003 * random.normal();
+    let rows =
+        (0..ROWS).map(|number| row(number, cost(number) * part(&mut random), 0.002 * cost(number))).collect();
+    let run = Run {
+        run_id: format!("run of {name}"),
+        started: "2026-01-01T00:00:00Z".to_owned(),
+        duration_seconds: 20.0,
+        machine: "host".to_owned(),
+        kernel: "linux".to_owned(),
+        kentry: "0.1.0".to_owned(),
+        boot_id: Some(format!("boot of {name}")),
+        command_line: Some(format!("quiet serial={name}")),
+        seccomp_filters: Some(0),
+        mitigations: BTreeMap::from([("meltdown".to_owned(), "Not affected".to_owned())]),
+        cohort: Cohort {
+            machine_id: Some(format!("machine {name}")),
+            cpu_vendor: Some("GenuineIntel".to_owned()),
+            cpu_family: Some(6),
+            cpu_model: Some(143),
+            hypervisor: Some("none".to_owned()),
+            kernel_release: Some("6.1.0".to_owned()),
+            ..Cohort::default()
+        },
+        ..Run::default()
+    };
+    Summary { run, rows }
+}
+
+/// So many hosts, each changed by its number.
+fn fleet_of(hosts: usize, more: impl Fn(usize) -> f64, change: impl Fn(usize, &mut Summary)) -> Fleet {
+    let mut fleet = Fleet::new();
+    for number in 0..hosts {
+        let name = format!("node{number:02}");
+        let mut summary = summary(&name, number as u64, more(number));
+        change(number, &mut summary);
+        fleet.add(&name, &summary);
+    }
+    fleet
+}
+
+fn judge(fleet: &Fleet) -> Judgement {
+    fleet.judge(&Settings::default()).unwrap()
+}
+
+fn remarks(judgement: &Judgement) -> Vec<(&str, usize)> {
+    judgement.remarks.iter().map(|remark| (remark.id.as_str(), remark.hosts.count)).collect()
+}
+
+#[test]
+fn an_odd_host_is_named_with_what_differs_and_no_fact_that_is_another_on_every_host() {
+    let fleet = fleet_of(
+        32,
+        |number| if number == 7 { 0.5 } else { 0.0 },
+        |number, summary| {
+            if number == 7 {
+                summary.run.seccomp_filters = Some(2);
+                summary.run.mitigations.insert("meltdown".to_owned(), "Mitigation: PTI".to_owned());
+                summary.run.findings.insert("seccomp".to_owned(), Level::Warning);
+            }
+        },
+    );
+    let judgement = judge(&fleet);
+    let [odd] = judgement.odd.as_slice() else { panic!("{:?}", judgement.odd) };
+    assert_eq!((odd.host.as_str(), odd.runs, odd.moves_together, odd.rows.len()), ("node07", 1, true, ROWS));
+    assert!(
+        odd.q <= 0.01 && odd.common_percent.is_some_and(|percent| (49.0..51.0).contains(&percent)),
+        "{odd:?}"
+    );
+    let first = &odd.rows[0];
+    assert!(
+        first.percent_low.unwrap() < 50.0 && first.percent_high.unwrap() > 50.0 && first.is_clear,
+        "{first:?}"
+    );
+    let differs: Vec<_> = odd
+        .differs
+        .iter()
+        .map(|differs| (differs.fact.id.as_str(), differs.with_usual, differs.of))
+        .collect();
+    assert_eq!(differs, [("seccomp", 31, 31), ("mitigation:meltdown", 31, 31), ("finding:seccomp", 31, 31)]);
+    assert_eq!(odd.differs[0].fact.value.as_deref(), Some("2"));
+    assert_eq!(odd.differs[0].usual.as_deref(), Some("0"));
+    assert_eq!(odd.differs[2].usual.as_deref(), Some("absent"));
+    let cohort = &judgement.cohorts[0];
+    assert!(cohort.has_verdict && cohort.odd == 1 && cohort.rows.len() == ROWS);
+    assert!(cohort.rows.iter().all(|row| row.odd == [7] && row.host.len() == 32 && row.estimate.is_sorted()));
+}
+
+#[test]
+fn a_host_that_differs_in_nothing_has_no_reason() {
+    let judgement = judge(&fleet_of(32, |number| if number == 3 { -0.4 } else { 0.0 }, |_, _| ()));
+    assert_eq!(judgement.odd.len(), 1);
+    assert!(judgement.odd[0].differs.is_empty() && judgement.odd[0].rows[0].difference < 0.0);
+}
+
+#[test]
+fn hosts_of_another_kernel_are_a_mode_and_not_odd() {
+    let has = |number: usize| number.is_multiple_of(3);
+    let fleet = fleet_of(
+        60,
+        |number| if has(number) { 0.05 } else { 0.0 },
+        |number, summary| {
+            if has(number) {
+                summary.run.cohort.kernel_release = Some("6.12.0".to_owned());
+                summary.run.kernel_version = Some("#2 SMP".to_owned());
+            } else {
+                summary.run.kernel_version = Some("#1 SMP".to_owned());
+            }
+        },
+    );
+    let judgement = judge(&fleet);
+    assert!(judgement.odd.is_empty(), "{:?}", judgement.odd);
+    let [split] = judgement.splits.as_slice() else { panic!("{:?}", judgement.splits) };
+    assert_eq!((split.fact.id.as_str(), split.fact.value.as_deref()), ("kernel", Some("6.12.0")));
+    assert_eq!(split.alike.iter().map(|fact| fact.id.as_str()).collect::<Vec<_>>(), ["kernel-version"]);
+    assert_eq!((split.hosts_with, split.hosts_without, split.others[0].hosts), (20, 40, 40));
+    assert!(split.rows.iter().all(|row| row.percent.is_some_and(|percent| (4.0..6.0).contains(&percent))));
+    assert_eq!(judgement.cohorts.len(), 2);
+    let [with, without] = [&split.cohorts_with, &split.cohorts_without].map(|ids| {
+        let cohort = judgement.cohorts.iter().find(|cohort| ids.contains(&cohort.id)).unwrap();
+        cohort.hosts.len()
+    });
+    assert_eq!((with, without), (20, 40));
+}
+
+#[test]
+fn two_halves_that_no_fact_separates_are_not_odd_to_each_other() {
+    for hosts in [6, 8, 10, 20] {
+        let judgement = judge(&fleet_of(hosts, |number| if number % 2 == 0 { 0.8 } else { 0.0 }, |_, _| ()));
+        assert!(judgement.odd.is_empty(), "{hosts}: {:?}", judgement.odd);
+    }
+}
+
+#[test]
+fn fewer_than_five_alike_are_not_judged() {
+    let fleet = fleet_of(
+        12,
+        |number| if number == 11 { 2.0 } else { 0.0 },
+        |number, summary| {
+            if number >= 8 {
+                summary.run.cohort.cpu_model = Some(1);
+            }
+        },
+    );
+    let judgement = judge(&fleet);
+    assert_eq!((judgement.hosts, judgement.judged, judgement.odd.len()), (12, 8, 0));
+    assert_eq!(judgement.cohorts.iter().map(|cohort| cohort.has_verdict).collect::<Vec<_>>(), [true, false]);
+    assert_eq!(remarks(&judgement), [("small-cohort", 4)]);
+}
+
+#[test]
+fn copies_of_one_image_are_told_apart_by_their_labels() {
+    let cloned = |number: usize, summary: &mut Summary| {
+        summary.run.cohort.machine_id = Some("of the image".to_owned());
+        summary.run.started = format!("2026-01-01T00:00:{number:02}Z");
+    };
+    let judgement = judge(&fleet_of(12, |_| 0.0, cloned));
+    assert_eq!((judgement.hosts, remarks(&judgement)), (12, vec![("shared-machine-id", 12)]));
+    // One machine that boots every ten minutes.
+    let boots = |number: usize, summary: &mut Summary| {
+        summary.run.cohort.machine_id = Some("of the machine".to_owned());
+        summary.run.started = format!("2026-01-01T{:02}:00:00Z", number + 1);
+    };
+    let judgement = judge(&fleet_of(12, |_| 0.0, boots));
+    assert_eq!((judgement.hosts, judgement.runs, remarks(&judgement)), (1, 12, vec![("small-cohort", 1)]));
+}
+
+#[test]
+fn a_run_that_is_given_twice_counts_once() {
+    let mut fleet = fleet_of(6, |_| 0.0, |_, _| ());
+    fleet.add("again", &summary("node00", 0, 0.0));
+    let judgement = judge(&fleet);
+    assert_eq!((judgement.runs, judgement.hosts, remarks(&judgement)), (6, 6, vec![("same-run", 1)]));
+}
+
+#[test]
+fn nanoseconds_count_only_where_no_host_knows_core_cycles() {
+    let without =
+        |_: usize, summary: &mut Summary| summary.rows.iter_mut().for_each(|row| row.core_cycles = None);
+    let judgement = judge(&fleet_of(6, |_| 0.0, without));
+    assert!(
+        judgement.cohorts[0]
+            .rows
+            .iter()
+            .all(|row| row.unit == fleet::Unit::Nanoseconds && row.low == [None; 6])
+    );
+    let one = |number: usize, summary: &mut Summary| {
+        if number == 0 {
+            without(number, summary);
+        }
+    };
+    let judgement = judge(&fleet_of(6, |_| 0.0, one));
+    assert!(
+        judgement.cohorts[0]
+            .rows
+            .iter()
+            .all(|row| row.unit == fleet::Unit::CoreCycles && row.host.len() == 5)
+    );
+}
+
+#[test]
+fn closed_entries_findings_and_mitigations_are_counted() {
+    let change = |number: usize, summary: &mut Summary| {
+        let closed = &mut summary.rows[2];
+        if number < 2 {
+            (closed.outcome, closed.reason, closed.core_cycles, closed.nanoseconds) =
+                (Outcome::Unsupported, Some("no such instruction".to_owned()), None, None);
+            summary.run.findings.insert("clocksource".to_owned(), Level::Warning);
+            summary.run.mitigations.clear();
+        }
+    };
+    let judgement = judge(&fleet_of(30, |_| 0.0, change));
+    let [closed] = judgement.closed.as_slice() else { panic!("{:?}", judgement.closed) };
+    assert_eq!((closed.outcome, closed.works, closed.of), (Outcome::Unsupported, 28, 30));
+    assert_eq!(closed.hosts.first, ["node00", "node01"]);
+    assert_eq!(closed.reason.as_deref(), Some("no such instruction"));
+    assert_eq!(
+        (judgement.findings[0].id.as_str(), judgement.findings[0].hosts.count, judgement.findings[0].of),
+        ("clocksource", 2, 30)
+    );
+    let counts = |place: usize| {
+        (
+            judgement.mitigations[0].values[place].value.as_deref(),
+            judgement.mitigations[0].values[place].hosts.count,
+        )
+    };
+    assert_eq!((counts(0), counts(1)), ((Some("Not affected"), 28), (None, 2)));
+}
+
+#[test]
+fn a_fact_splits_cohorts_where_it_is_asked_for_and_an_unknown_one_is_refused() {
+    let fleet =
+        fleet_of(12, |_| 0.0, |number, summary| summary.run.seccomp_filters = Some(number as u32 % 2));
+    let by = |id: &str| Settings { by: vec![id.to_owned()], ..Settings::default() };
+    assert_eq!(fleet.judge(&by("seccomp")).unwrap().cohorts.len(), 2);
+    let error = fleet.judge(&by("secomp")).unwrap_err().to_string();
+    assert!(
+        error.starts_with("there is no fact \"secomp\" to split cohorts by; there are: cpu-model, "),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_judgement_is_read_back_as_it_was_written() {
+    let judgement = judge(&fleet_of(32, |number| if number == 7 { 0.5 } else { 0.0 }, |_, _| ()));
+    let text = serde_json::to_string(&judgement).unwrap();
+    assert_eq!(serde_json::from_str::<Judgement>(&text).unwrap(), judgement);
+}
+
+/// The second side of a roll-out.
+fn after(hosts: usize, more: f64) -> Fleet {
+    let again = |_: usize, summary: &mut Summary| {
+        summary.run.run_id = format!("{} again", summary.run.run_id);
+        summary.run.cohort.kernel_release = Some("6.12.0".to_owned());
+    };
+    fleet_of(hosts, |number| more + 0.001 * (number % 7) as f64, again)
+}
+
+#[test]
+fn a_roll_out_has_pairs_verdicts_and_a_gate() {
+    let before = fleet_of(32, |_| 0.0, |_, _| ());
+    let settings = Settings { fail_above_percent: Some(3.0), ..Settings::default() };
+    let slower = before.roll_out(&after(30, 0.05), &settings).unwrap();
+    assert_eq!(
+        (slower.pairs, slower.only_before.first.as_slice()),
+        (30, &["node30".to_owned(), "node31".to_owned()][..])
+    );
+    assert_eq!((slower.changed[0].id.as_str(), slower.changed[0].hosts.count), ("kernel", 30));
+    assert!(
+        slower.strata[0]
+            .rows
+            .iter()
+            .all(|row| row.verdict == Verdict::Slower && row.gate == Some(Answer::Regression))
+    );
+    let gate = slower.gate.unwrap();
+    assert_eq!(
+        (gate.answer, gate.decided_by.len(), gate.decided_by[0].as_str()),
+        (Answer::Regression, ROWS, "s1 entry0 operation0 64")
+    );
+    let same = before.roll_out(&after(30, -0.003), &settings).unwrap();
+    assert_eq!(same.gate.unwrap().answer, Answer::Pass);
+    assert!(
+        same.strata[0]
+            .rows
+            .iter()
+            .all(|row| matches!(row.verdict, Verdict::Same | Verdict::Slower | Verdict::Faster))
+    );
+    let few = before.roll_out(&after(4, 0.5), &settings).unwrap();
+    assert!(
+        few.strata[0]
+            .rows
+            .iter()
+            .all(|row| row.verdict == Verdict::Unknown && row.percent.is_none() && row.pairs == 4)
+    );
+    assert_eq!(few.gate.unwrap().answer, Answer::Inconclusive);
+}
