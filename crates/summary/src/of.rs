@@ -10,8 +10,9 @@ use std::collections::BTreeMap;
 /// Hexadecimal digits of a digest: two of a million machines have the same with a chance of one in ten million.
 const DIGITS: usize = 16;
 
-/// Words of a command line that differ from machine to machine and say nothing of what entries cost: disks, consoles, names, addresses.
-const OF_ONE_MACHINE: [&str; 20] = [
+/// Words of a command line that differ from machine to machine and say nothing of what entries cost: disks, consoles, names, addresses,
+/// the first program.
+const OF_ONE_MACHINE: [&str; 22] = [
     "BOOT_IMAGE",
     "initrd",
     "root",
@@ -32,6 +33,8 @@ const OF_ONE_MACHINE: [&str; 20] = [
     "cryptdevice",
     "netroot",
     "BOOTIF",
+    "init",
+    "rdinit",
 ];
 
 impl Summary {
@@ -166,11 +169,13 @@ fn product(environment: &Environment) -> Option<String> {
     Some(names.join(" ")).filter(|name| !name.is_empty())
 }
 
-/// The words that could be the same on machines that are installed alike, sorted: their order says nothing but of repeated ones.
+/// The words that could be the same on machines that are installed alike, sorted: their order says nothing but of repeated ones. What
+/// stands behind `--` is for the first program.
 fn command_line(environment: &Environment) -> Option<String> {
     let line = environment.kernel.command_line.as_deref()?;
     let name = |word: &str| word.trim_matches('"').split('=').next().unwrap_or_default().to_owned();
     let mut words = command_line_words(line);
+    words.truncate(words.iter().position(|word| *word == "--").unwrap_or(words.len()));
     words.retain(|word| !OF_ONE_MACHINE.contains(&name(word).as_str()));
     words.sort_unstable();
     Some(words.join(" "))
