@@ -5,8 +5,8 @@ use kentry::error::{Error, code_without_command};
 use kentry::messages::note;
 use kentry::os::{interrupts, memory, stack};
 use kentry::{
-    anatomy, arguments, bill, compare, completions, doctor, explain, impact, init, lab, linux, list, manual,
-    measure, output, probes, report, reproduce, runs, show, tax,
+    anatomy, arguments, bill, catalogue, compare, completions, doctor, explain, impact, init, lab, linux,
+    list, manual, measure, output, probes, report, reproduce, runs, show, tax,
 };
 use places::host::Interrupt;
 use std::process::ExitCode;
@@ -64,6 +64,7 @@ fn command() -> ExitCode {
         Some(Command::Tax(args)) => tax::run(&args),
         Some(Command::Compare(args)) => Ok(compare::run(&args)),
         Some(Command::Report(args)) => report::run(&args),
+        Some(Command::Catalogue(args)) => catalogue::run(&args),
         Some(Command::List(args)) => list::run(&args),
         Some(Command::Explain(args)) => explain::run(&args),
         Some(Command::Completions { shell }) => output::print(&completions::script(shell)),

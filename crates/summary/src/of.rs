@@ -169,14 +169,14 @@ fn product(environment: &Environment) -> Option<String> {
     Some(names.join(" ")).filter(|name| !name.is_empty())
 }
 
-/// The words that could be the same on machines that are installed alike, sorted: their order says nothing but of repeated ones. What
-/// stands behind `--` is for the first program.
+/// The words that could be the same on machines that are installed alike, sorted: their order says nothing but of repeated ones.
 fn command_line(environment: &Environment) -> Option<String> {
     let line = environment.kernel.command_line.as_deref()?;
     let name = |word: &str| word.trim_matches('"').split('=').next().unwrap_or_default().to_owned();
-    let mut words = command_line_words(line);
-    words.truncate(words.iter().position(|word| *word == "--").unwrap_or(words.len()));
-    words.retain(|word| !OF_ONE_MACHINE.contains(&name(word).as_str()));
+    // Those behind two dashes are the first process's.
+    let of_kernel = command_line_words(line).into_iter().take_while(|word| *word != "--");
+    let mut words: Vec<&str> =
+        of_kernel.filter(|word| !OF_ONE_MACHINE.contains(&name(word).as_str())).collect();
     words.sort_unstable();
     Some(words.join(" "))
 }
