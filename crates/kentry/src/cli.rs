@@ -2,6 +2,7 @@
 
 use crate::anatomy::args::{AnatomyArgs, anatomy_help};
 use crate::bill::args::{BillArgs, bill_help, bill_timeout};
+use crate::catalogue::CatalogueArgs;
 use crate::compare::args::{COMPARE_USAGE, CompareArgs, compare_help};
 use crate::doctor::args::{DoctorArgs, doctor_help};
 use crate::exit::{NOISY_STATUS, exit_status, fleet_status};
@@ -86,6 +87,9 @@ pub enum Command {
     /// Write runs for other programs, without their rounds: lines of JSON, CSV, metrics
     #[command(after_help = MORE, after_long_help = exit_status(&[]))]
     Export(ExportArgs),
+    /// Write a site of HTML about many runs, machines by entries, that any web server can publish and that opens offline
+    #[command(after_help = MORE, after_long_help = exit_status(&[]))]
+    Catalogue(CatalogueArgs),
     /// List the entries of Linux and their operations; with --lab those of the lab, its switches and its profiles
     #[command(after_help = MORE, after_long_help = exit_status(&[]))]
     List(ListArgs),

@@ -6,11 +6,12 @@ use clap::{Command, CommandFactory};
 use textwrap::Options;
 
 /// Subcommands by what they are about, in the order in which a new user meets them.
-const GROUPS: [(&str, &[&str]); 3] = [
+const GROUPS: [(&str, &[&str]); 4] = [
     (
         "This machine",
         &["measure", "doctor", "impact", "tax", "compare", "show", "report", "runs", "list", "explain"],
     ),
+    ("Many machines", &["catalogue"]),
     ("Laboratory", &["lab", "linux", "bill", "anatomy", "reproduce"]),
     ("Shell", &["completions", "man"]),
 ];

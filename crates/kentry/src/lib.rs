@@ -6,6 +6,7 @@
 pub mod anatomy;
 pub mod arguments;
 pub mod bill;
+pub mod catalogue;
 pub mod cli;
 pub mod compare;
 pub mod completions;

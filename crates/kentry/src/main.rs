@@ -5,8 +5,7 @@ use kentry::error::{Error, code_without_command};
 use kentry::messages::note;
 use kentry::os::{interrupts, memory, stack};
 use kentry::{
-    anatomy, arguments, bill, compare, completions, doctor, explain, export, fleet, impact, init, lab, linux, list,
-    manual, measure, output, probes, report, reproduce, runs, show, tax,
+    anatomy, arguments, bill, catalogue, compare, completions, doctor, explain, export, fleet, impact, init, lab, linux, list, manual, measure, output, probes, report, reproduce, runs, show, tax,
 };
 use places::host::Interrupt;
 use std::process::ExitCode;
@@ -66,6 +65,7 @@ fn command() -> ExitCode {
         Some(Command::Report(args)) => report::run(&args),
         Some(Command::Fleet(args)) => fleet::run(&args),
         Some(Command::Export(args)) => export::run(&args),
+        Some(Command::Catalogue(args)) => catalogue::run(&args),
         Some(Command::List(args)) => list::run(&args),
         Some(Command::Explain(args)) => explain::run(&args),
         Some(Command::Completions { shell }) => output::print(&completions::script(shell)),

@@ -1,17 +1,8 @@
 // What a reader does to the page: filter, order, open a row, read a chart. Every text of a run is put in as text, never as markup.
 "use strict";
 
-const $ = (id) => document.getElementById(id);
 const holder = $("data");
 const data = holder ? JSON.parse(holder.textContent) : null;
-
-/** An element with attributes and children; a child that is a string becomes text. */
-function element(name, attributes = {}, ...children) {
-  const made = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.append(...children);
-  return made;
-}
 
 // ---- Rows: filter and order
 
@@ -80,22 +71,6 @@ function order() {
 // ---- Charts
 
 const charts = new Set();
-
-/** A color of the style sheet as the canvas needs it, in the theme of the moment. */
-function color(name) {
-  const probe = element("span");
-  probe.style.color = `var(--${name})`;
-  document.body.append(probe);
-  const found = getComputedStyle(probe).color;
-  probe.remove();
-  return found;
-}
-
-/** Numbers as the tables write them: no more than five digits. */
-function digits(value) {
-  if (value === null || value === undefined || !Number.isFinite(value)) return "-";
-  return Math.abs(value) >= 1000 ? value.toFixed(0) : String(Number(value.toPrecision(4)));
-}
 
 const axis = (label, more = {}) => ({
   label,
@@ -418,18 +393,9 @@ function timeline(place) {
 
 // ---- Beginning
 
-/** A canvas keeps the colors that it was drawn with: also on paper, which is white. */
-function paint(theme) {
-  document.documentElement.dataset.theme = theme;
-  redraw();
-}
-
 function begin() {
-  document.querySelector(".theme").hidden = false;
-  $("theme").addEventListener("change", () => paint($("theme").value));
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
-  addEventListener("beforeprint", () => paint("light"));
-  addEventListener("afterprint", () => paint($("theme").value));
+  // A canvas keeps the colors that it was drawn with: also on paper, which is white.
+  document.addEventListener("painted", redraw);
   if (rows.length) {
     $("filter").hidden = false;
     $("filter").addEventListener("submit", (event) => event.preventDefault());

@@ -10,8 +10,9 @@ use std::collections::BTreeMap;
 /// Hexadecimal digits of a digest: two of a million machines have the same with a chance of one in ten million.
 const DIGITS: usize = 16;
 
-/// Words of a command line that differ from machine to machine and say nothing of what entries cost: disks, consoles, names, addresses.
-const OF_ONE_MACHINE: [&str; 20] = [
+/// Words of a command line that differ from machine to machine and say nothing of what entries cost: disks, consoles, names, addresses,
+/// the first program.
+const OF_ONE_MACHINE: [&str; 22] = [
     "BOOT_IMAGE",
     "initrd",
     "root",
@@ -32,6 +33,8 @@ const OF_ONE_MACHINE: [&str; 20] = [
     "cryptdevice",
     "netroot",
     "BOOTIF",
+    "init",
+    "rdinit",
 ];
 
 impl Summary {

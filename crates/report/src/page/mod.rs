@@ -21,6 +21,7 @@ mod row;
 mod timeline;
 
 use crate::configuration::Compared;
+use crate::frame::Frame;
 use crate::plain::plain;
 use crate::{Error, Selection, Style, head, machine};
 use ::compare::Comparison;
@@ -65,12 +66,11 @@ pub fn page(runs: &[PageRun], table: &Table, title: Option<&str>) -> Result<Vec<
     let comparison = comparison::Head::of(runs);
     let timelines = timeline::all(runs);
     let mut shown: Vec<Shown> = runs.iter().zip('A'..).map(|(run, letter)| Shown::of(run, letter)).collect();
+    let scripts = if data.rows.is_empty() { &assets::SCRIPTS[1..] } else { &assets::SCRIPTS };
     let page = Page {
         common: common(&mut shown),
-        policy: assets::policy(),
-        version: env!("CARGO_PKG_VERSION"),
-        title: title.map_or_else(|| default_title(runs), plain),
-        assets: &assets::ASSETS,
+        frame: Frame::new(title.map_or_else(|| default_title(runs), plain), &assets::STYLES, scripts),
+        chart_license: assets::CHART_LICENSE,
         partial: head::PARTIAL,
         runs: shown,
         costs: costs::costs(runs, table, &compared, &lines, &verdicts),
@@ -91,10 +91,8 @@ pub fn page(runs: &[PageRun], table: &Table, title: Option<&str>) -> Result<Vec<
 #[derive(Template)]
 #[template(path = "page.html")]
 struct Page<'a> {
-    policy: String,
-    version: &'static str,
-    title: String,
-    assets: &'static assets::Assets,
+    frame: Frame,
+    chart_license: &'static str,
     /// What is said of a run that was cut short.
     partial: &'static str,
     /// What the heads of several runs have in common.
