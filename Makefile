@@ -52,9 +52,9 @@ install: ## Install what was built under PREFIX (/usr/local), honoring DESTDIR
 	umask 022 && install -D -m 755 $(KENTRY) $(DESTDIR)$(PREFIX)/bin/kentry
 	scripts/assets.sh $(KENTRY) $(DESTDIR)$(PREFIX)
 
-dist: ## One static binary in a tarball, in dist/
-	scripts/need.sh build
-	cargo build --profile dist --locked
+dist: ## What is published, in dist/: the static command as tarball, .deb, .rpm and container image, its SBOM, checksums
+	scripts/need.sh dist
+	scripts/cargo-dist.sh build
 	scripts/dist.sh target/$(TARGET)/dist/kentry $(DIST)
 
 clean: ## Remove what was built

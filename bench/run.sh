@@ -166,7 +166,7 @@ collect_cost() {
 		echo "150,${boot:--},the lab, from starting QEMU to its first record (TCG), ms" >>"$work/cost.csv"
 	done
 	echo "32768,$("$work/rss" "$kentry"),resident memory of the default run, KiB" >>"$work/cost.csv"
-	cargo build --quiet --profile dist --locked
+	scripts/cargo-dist.sh build --quiet
 	echo "12582912,$(stat -c %s target/x86_64-unknown-linux-gnu/dist/kentry),the packaged command, bytes" >>"$work/cost.csv"
 }
 

@@ -12,7 +12,7 @@ keys=/usr/share/keyrings/debian-archive-keyring.gpg
 renew() {
 	local part=$1${2+/$2}
 	if [ -z "$(find "$part" -maxdepth 0 -mtime -7 2>/dev/null)" ]; then
-		make_anew || [ -d "$part" ] || exit 77
+		make_anew || [ -e "$part" ] || exit 77
 	fi
 	echo "$1"
 }

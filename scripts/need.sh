@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes sure that what a goal needs is on this machine; installs what is missing from Debian's packages, and says so.
 #
-#	scripts/need.sh build|test|bench|kernel|selftests
+#	scripts/need.sh build|test|bench|dist|kernel|selftests
 set -euo pipefail
 
 # command=package pairs
@@ -10,7 +10,9 @@ test=("${build[@]}" strace=strace clang=clang clang-format=clang-format objdump=
 	c++=g++ qemu-system-x86_64=qemu-system-x86 cpio=cpio bochs=bochs grub-mkrescue=grub-common xorriso=xorriso
 	mformat=mtools xz=xz-utils zsh=zsh fish=fish script=bsdutils
 	redis-server=redis-server redis-benchmark=redis-tools
-	chromium=chromium chromedriver=chromium-driver python3=python3)
+	chromium=chromium chromedriver=chromium-driver python3=python3
+	debootstrap=debootstrap rpm=rpm skopeo=skopeo runc=runc)
+dist=("${build[@]}" readelf=binutils python3=python3)
 kernel=("${build[@]}" flex=flex bison=bison bc=bc xz=xz-utils)
 selftests=("${build[@]}" xz=xz-utils)
 bench=("${build[@]}" stress-ng=stress-ng perf=linux-perf qemu-system-x86_64=qemu-system-x86)
@@ -21,15 +23,19 @@ test_files=("${build_files[@]}" /usr/share/bochs/BIOS-bochs-latest=bochsbios /us
 	/usr/lib/x86_64-linux-gnu/bochs/plugins/libbx_term_gui.so=bochs-term /usr/lib/grub/i386-pc=grub-pc-bin
 	/usr/lib/grub/x86_64-efi=grub-efi-amd64-bin /usr/share/OVMF/OVMF_CODE_4M.fd=ovmf
 	/bin/busybox=busybox-static /usr/lib/python3/dist-packages/yaml=python3-yaml)
+dist_files=("${build_files[@]}")
 kernel_files=("${build_files[@]}" /usr/include/gelf.h=libelf-dev)
 selftests_files=("${build_files[@]}" /usr/include/sys/capability.h=libcap-dev)
 bench_files=("${build_files[@]}")
+
+# crate=version pairs: what makes packages. Cargo builds them into target/tools, and nothing of this machine changes.
+dist_crates=(cargo-deb=3.8.0 cargo-generate-rpm=0.21.1)
 
 # The oldest compiler that the workspace builds with (rust-version in Cargo.toml).
 rust_version=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' "$(dirname "$0")/../Cargo.toml")
 
 main() {
-	local goal=${1:?usage: need.sh build|test|bench|kernel|selftests}
+	local goal=${1:?usage: need.sh build|test|bench|dist|kernel|selftests}
 	local -n pairs=$goal files=${goal}_files
 	local missing=()
 	need_rust # first: Debian's brings a C compiler along
@@ -42,6 +48,18 @@ main() {
 		[ -e "${pair%%=*}" ] || missing+=("${pair#*=}")
 	done
 	install "${missing[@]}"
+	[ "$goal" != dist ] || need_crates
+}
+
+# Does nothing where they are there in these versions.
+need_crates() {
+	local crate tools
+	tools=$(cd "$(dirname "$0")/.." && pwd)/target/tools
+	for crate in "${dist_crates[@]}"; do
+		[ ! -x "$tools/bin/${crate%=*}" ] || ! grep -qsF "\"${crate%=*} ${crate#*=} " "$tools/.crates.toml" || continue
+		echo "need.sh: building ${crate/=/ } into target/tools" >&2
+		cargo install --quiet --locked --root "$tools" "${crate%=*}" --version "=${crate#*=}" >&2
+	done
 }
 
 # What 32-bit programs are linked with. A compiler looks for a library of its own version: 12 in Debian 12, 14 in 13.

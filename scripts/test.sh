@@ -193,7 +193,7 @@ scripts/kernels.sh >/dev/null || true
 
 if has unit; then step "format and lint" scripts/lint.sh; fi
 if has unit || has lab; then step "tests, compiled" cargo test --locked --workspace --no-run; fi
-if has guests || has slow; then beside "$command" cargo build --locked --profile dist; fi
+if has guests || has slow; then beside "$command" scripts/cargo-dist.sh build; fi
 if has lab; then lab; fi
 if has unit; then unit; fi
 while [[ " ${running[*]} " == *" $command "* ]]; do reap; done

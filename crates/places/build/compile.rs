@@ -1,15 +1,22 @@
 //! The C compiler that `CC` names, or the system's; and how what it made is packed.
 
+use crate::variable;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The compiler, to be given its arguments.
+/// The compiler, to be given its arguments. What it makes is the same wherever sources and build lie.
 ///
 /// # Panics
 /// When there is none, saying what to do: the build cannot go on.
 pub fn compiler() -> Command {
-    Command::new(tool().path())
+    let mut command = Command::new(tool().path());
+    let package = variable("CARGO_MANIFEST_DIR");
+    for (path, name) in [(format!("{package}/../.."), "kentry"), (variable("OUT_DIR"), "build")] {
+        command.arg(format!("-ffile-prefix-map={path}={name}"));
+    }
+    command.arg("-include").arg(format!("{package}/build/file.h"));
+    command
 }
 
 /// Whether it is clang, whose own assembler sees nothing of what the compiler makes.

@@ -9,7 +9,7 @@ use table::Table;
 
 fn main() {
     let root = Path::new(&variable("CARGO_MANIFEST_DIR")).join("../..");
-    for watched in ["abi", "entries.toml", "lab", "mach/stub/message.h", "probe"] {
+    for watched in ["abi", "crates/places/build", "entries.toml", "lab", "mach/stub/message.h", "probe"] {
         println!("cargo::rerun-if-changed={}", root.join(watched).display());
     }
     println!("cargo::rerun-if-env-changed=CC");
