@@ -1,27 +1,25 @@
 //! `kentry catalogue`.
 
-use crate::error::{Error, words};
-use crate::input::{KeptRuns, regular};
+use crate::error::Error;
+use crate::input::regular;
+use crate::summaries::whole;
 use clap::{Args, ValueHint};
-use flate2::bufread::MultiGzDecoder;
 use report::CATALOGUE_SCHEMA;
 use runs::{LONGEST, WholeFile};
-use serde::Deserialize;
 use std::collections::BTreeSet;
-use std::fs::Permissions;
+use std::fs::{File, Permissions};
 use std::io::{self, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use summary::{Reader, Summary};
 use table::Table;
 
 /// Options of `catalogue`.
 #[derive(Debug, Clone, Args)]
 pub struct CatalogueArgs {
-    /// Summaries (kentry --summary FILE), also gzipped and several in a file; runs by name, id or latest; or files that were saved
-    /// with --output FILE.json
-    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
+    /// Summaries (kentry --summary FILE), also gzipped and several in a file; runs by name, id or latest; files that were saved
+    /// with --output FILE.json; and folders of such files
+    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::AnyPath)]
     pub files: Vec<PathBuf>,
     /// Write the site to this folder: a new or empty one, or a catalogue that kentry wrote before, which is brought up to date
     #[arg(short, long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
@@ -46,6 +44,13 @@ const MARKER: &str = ".kentry-catalogue";
 /// The folders of a catalogue.
 const FOLDERS: [&str; 3] = ["entries", "runs", "data"];
 
+/// What a file begins with, as long as a document may be.
+fn start(file: File) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.take(LONGEST).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
 /// A folder that a catalogue may be written to.
 struct Site<'a> {
     folder: &'a Path,
@@ -65,7 +70,7 @@ impl Site<'_> {
         }
         let is_empty = std::fs::read_dir(folder).map_err(failed)?.next().is_none();
         let marker = folder.join(MARKER);
-        let named = match regular(&marker).and_then(limited) {
+        let named = match regular(&marker).and_then(start) {
             Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
             Err(source) if source.kind() == io::ErrorKind::NotFound && is_empty => {
                 CATALOGUE_SCHEMA.to_owned()
@@ -149,9 +154,6 @@ fn foreign(folder: &Path) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use flate2::Compression;
-    use flate2::write::GzEncoder;
-    use std::io::Write;
     use std::os::unix::fs::symlink;
 
     fn files(paths: &[&str]) -> report::Files {
@@ -216,45 +218,5 @@ mod tests {
         let why = site.write(&files(&["runs/a.html"])).unwrap_err().to_string();
         assert!(why.ends_with("a part of the path is a file, not a folder"), "{why}");
         assert!(there(&outside).is_empty() && above.path().join("keep").exists());
-    }
-
-    fn summary(id: &str) -> Summary {
-        let mut summary = Summary { run: Default::default(), rows: Vec::new() };
-        summary.run.run_id = id.to_owned();
-        summary
-    }
-
-    #[test]
-    fn summaries_are_read_packed_or_not_and_several_in_a_file() {
-        let folder = tempfile::tempdir().unwrap();
-        let [plain, packed] = ["a.ndjson", "a.ndjson.gz"].map(|name| folder.path().join(name));
-        let bytes: Vec<u8> = ["one", "two"].iter().flat_map(|id| summary::write(&summary(id))).collect();
-        std::fs::write(&plain, &bytes).unwrap();
-        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-        encoder.write_all(&bytes).unwrap();
-        std::fs::write(&packed, encoder.finish().unwrap()).unwrap();
-        for path in [&plain, &packed] {
-            let read = read(&KeptRuns::default(), path).unwrap();
-            assert_eq!(read, [summary("one"), summary("two")]);
-        }
-    }
-
-    #[test]
-    fn what_is_no_summary_and_no_run_is_refused_with_its_line() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("x.ndjson");
-        let why = |text: &[u8]| {
-            std::fs::write(&path, text).unwrap();
-            read(&KeptRuns::default(), &path).unwrap_err().to_string()
-        };
-        let mut damaged = summary::write(&summary("one"));
-        damaged.extend(b"{}\n");
-        assert!(why(&damaged).contains("line 2 is no line of a summary"), "{}", why(&damaged));
-        assert!(
-            why(b"{\"schema\": \"kentry.summary/2\", \"kind\": \"run\", \"run_id\": \"\"}")
-                .contains("this version of kentry reads")
-        );
-        assert!(!why(b"").is_empty() && !why(&GZIP).is_empty());
-        assert!(why(&[0xff]).ends_with("it is not UTF-8 text"));
     }
 }

@@ -1,10 +1,9 @@
 //! `kentry export`: runs for other programs.
 
 use crate::error::Error;
-use crate::input::KeptRuns;
 use crate::options::values::one_of;
 use crate::output::Target;
-use crate::summaries::{Damaged, each};
+use crate::summaries::whole;
 use clap::{Args, ValueHint};
 use flate2::{Compression, write::GzEncoder};
 use report::{Format, Kind, Selection};
@@ -34,11 +33,7 @@ pub struct ExportArgs {
 /// Writes runs without their rounds.
 pub fn run(args: &ExportArgs) -> Result<ExitCode, Error> {
     let target = Target::open(args.output.as_deref())?;
-    let mut found = Vec::new();
-    let damaged = each(&args.runs, &KeptRuns::default(), &mut |one| found.push(one.summary))?;
-    if let Some(Damaged { file, why }) = damaged.into_iter().next() {
-        return Err(Error::Input { file, why });
-    }
+    let found = whole(&args.runs)?;
     if args.to == Format::Prometheus && found.len() != 1 {
         let why = "metrics are of one run: a file for node_exporter is of the machine that it stands on";
         return Err(Error::Usage(format!("--to prometheus: {} runs are named, and {why}", found.len())));

@@ -58,6 +58,19 @@ pub fn each(
     Ok(damaged)
 }
 
+/// Every run of these files, folders and kept runs.
+///
+/// # Errors
+/// As [`each`], and [`Error::Input`] for the first file that is damaged.
+pub fn whole(paths: &[PathBuf]) -> Result<Vec<Summary>, Error> {
+    let mut found = Vec::new();
+    let damaged = each(paths, &KeptRuns::default(), &mut |one| found.push(one.summary))?;
+    match damaged.into_iter().next() {
+        Some(Damaged { file, why }) => Err(Error::Input { file, why }),
+        None => Ok(found),
+    }
+}
+
 /// The files that a word of the command line means; none where it means a kept run.
 fn files(path: &Path) -> Result<Option<Vec<PathBuf>>, Error> {
     let is_name = path.to_str().is_some_and(|word| word.parse::<Name>().is_ok());
