@@ -26,6 +26,7 @@ if [ -z "${fleet_is_apart-}" ]; then
 	if [ "$(id -u)" = 0 ] && "${apart[@]}" true 2>/dev/null; then
 		TMPDIR=$(mktemp -d)
 		export TMPDIR
+		chmod 755 "$TMPDIR" # parts run programs as other users
 		"${apart[@]}" "$0" "$@" &
 		# With unshare, all that is in its namespaces ends; it takes no softer signal.
 		trap 'kill -KILL $!' INT TERM HUP

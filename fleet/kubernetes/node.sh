@@ -17,4 +17,7 @@ fi
 touch "${TMPDIR:-/tmp}/measured"
 
 trap 'exit 0' TERM INT
-while :; do sleep 3600 & wait $!; done
+while :; do
+	sleep 3600 &
+	wait $!
+done
