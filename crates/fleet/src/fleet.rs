@@ -9,6 +9,9 @@ use summary::{FACTS, Summary};
 /// Standard errors within which 95 of 100 lie: intervals of summaries are of 95 %.
 pub(crate) const TWO_SIDED: f64 = 1.96;
 
+/// What is greater is no figure: so many cycles take days.
+const GREATEST: f64 = 1e15;
+
 /// The runs of a fleet, of which it keeps what a judgement needs.
 #[derive(Debug, Clone, Default)]
 pub struct Fleet {
@@ -61,9 +64,9 @@ pub(crate) struct Figure {
 
 impl Figure {
     fn of(estimate: Option<f64>, low: Option<f64>, high: Option<f64>) -> Option<Figure> {
-        let estimate = estimate.filter(|estimate| estimate.is_finite())?;
+        let estimate = estimate.filter(|estimate| estimate.abs() <= GREATEST)?;
         let error = low.zip(high).map(|(low, high)| (high - low) / 2.0 / TWO_SIDED);
-        let variance = error.filter(|error| error.is_finite() && *error >= 0.0).map(|error| error * error);
+        let variance = error.filter(|error| (0.0..=GREATEST).contains(error)).map(|error| error * error);
         Some(Figure { estimate, variance })
     }
 }

@@ -181,6 +181,50 @@ fn copies_of_one_image_are_told_apart_by_their_labels() {
 }
 
 #[test]
+fn a_machine_that_was_changed_is_a_host_of_each_kind() {
+    let mut fleet = Fleet::new();
+    let product = |day: u32, name: &str| {
+        let mut summary = summary("node00", 0, 0.0);
+        summary.run.run_id = format!("day {day}");
+        summary.run.started = format!("2026-01-{day:02}T00:00:00Z");
+        summary.run.product = Some(name.to_owned());
+        summary
+    };
+    fleet.add("node00", &product(1, "small"));
+    fleet.add("node00", &product(2, "large"));
+    let judgement = judge(&fleet);
+    assert_eq!((judgement.hosts, judgement.cohorts.len()), (2, 2));
+    assert_eq!(remarks(&judgement), [("hardware-changed", 1), ("small-cohort", 1)]);
+}
+
+/// Thirty-two hosts with two boots each; one of them is so much dearer in each.
+fn of_two_boots(more: [f64; 2]) -> Judgement {
+    let mut fleet = Fleet::new();
+    for number in 0..32 {
+        for (boot, more) in more.into_iter().enumerate() {
+            let name = format!("node{number:02}");
+            let seed = 100 * boot as u64 + number;
+            let mut summary = summary(&name, seed, if number == 5 { more } else { 0.0 });
+            summary.run.run_id = format!("{boot} of {name}");
+            summary.run.boot_id = Some(format!("{boot} of {name}"));
+            summary.run.started = format!("2026-01-0{}T00:00:00Z", boot + 1);
+            fleet.add(&name, &summary);
+        }
+    }
+    judge(&fleet)
+}
+
+#[test]
+fn a_host_is_odd_by_what_its_boots_agree_on() {
+    assert!(of_two_boots([0.0, 0.6]).odd.is_empty());
+    let judgement = of_two_boots([0.6, 0.6]);
+    assert_eq!(
+        judgement.odd.iter().map(|odd| (odd.host.as_str(), odd.runs)).collect::<Vec<_>>(),
+        [("node05", 2)]
+    );
+}
+
+#[test]
 fn a_run_that_is_given_twice_counts_once() {
     let mut fleet = fleet_of(6, |_| 0.0, |_, _| ());
     fleet.add("again", &summary("node00", 0, 0.0));
