@@ -13,15 +13,27 @@ python=/usr/bin/python3
 
 # In a folder beside it, which takes its place when all is there. The environment's scripts name their folder, but nothing here needs them.
 make_anew() {
-	command -v "$python" >/dev/null || { cannot "there is no python3"; return; }
+	command -v "$python" >/dev/null || {
+		cannot "there is no python3"
+		return
+	}
 	mkdir -p "$target"
 	work=$(mktemp -d "$folder.XXXXXX")
 	trap 'rm -rf "$work"' EXIT
-	"$python" -m venv "$work/new" >"$work/log" 2>&1 || { cannot "python3 -m venv fails (Debian: python3-venv)"; return; }
+	"$python" -m venv "$work/new" >"$work/log" 2>&1 || {
+		cannot "python3 -m venv fails (Debian: python3-venv)"
+		return
+	}
 	# What chDB asks for besides is for its data frames, and three times as large.
 	"$work/new/bin/python" -m pip install --quiet --disable-pip-version-check --no-cache-dir --no-deps duckdb chdb-core >"$work/log" 2>&1 ||
-		{ cannot "pip cannot fetch them: $(tail -n 1 "$work/log")"; return; }
-	has_both "$work/new" || { cannot "they do not run here"; return; }
+		{
+			cannot "pip cannot fetch them: $(tail -n 1 "$work/log")"
+			return
+		}
+	has_both "$work/new" || {
+		cannot "they do not run here"
+		return
+	}
 	rm -rf "$folder"
 	mv "$work/new" "$folder"
 }
