@@ -22,7 +22,7 @@ build_files=(/usr/include/linux/perf_event.h=libc6-dev)
 test_files=("${build_files[@]}" /usr/share/bochs/BIOS-bochs-latest=bochsbios /usr/share/vgabios/vgabios.bin=vgabios
 	/usr/lib/x86_64-linux-gnu/bochs/plugins/libbx_term_gui.so=bochs-term /usr/lib/grub/i386-pc=grub-pc-bin
 	/usr/lib/grub/x86_64-efi=grub-efi-amd64-bin /usr/share/OVMF/OVMF_CODE_4M.fd=ovmf
-	/bin/busybox=busybox-static /usr/lib/python3/dist-packages/yaml=python3-yaml)
+	/bin/busybox=busybox-static /usr/lib/python3/dist-packages/yaml=python3-yaml /usr/share/doc/python3-venv=python3-venv)
 dist_files=("${build_files[@]}")
 kernel_files=("${build_files[@]}" /usr/include/gelf.h=libelf-dev)
 selftests_files=("${build_files[@]}" /usr/include/sys/capability.h=libcap-dev)

@@ -111,6 +111,7 @@ slow() {
 	beside "on a terminal" tests/terminal.sh
 	beside "installation" tests/install.sh
 	beside "impact of a workload" tests/impact.sh
+	beside "tables in databases" tests/parquet.sh
 	beside "README examples" tests/readme.sh
 	beside "the example workflow" tests/ci.sh
 	beside "examples for fleets" tests/fleet.sh

@@ -8,7 +8,11 @@
 mod facts;
 mod ndjson;
 mod of;
+#[cfg(feature = "parquet")]
+pub mod parquet;
 mod run;
+#[cfg(feature = "simulated")]
+pub mod simulated;
 
 pub use facts::{FACTS, Fact};
 pub use ndjson::{LONGEST_LINE, MOST_ROWS, Reader, Wrong, write};

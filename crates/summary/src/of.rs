@@ -195,12 +195,12 @@ fn unnamed(document: &Document) -> String {
     digest(&serde_json::to_vec(document).unwrap_or_default())
 }
 
-fn of_map(map: &BTreeMap<String, String>) -> Option<String> {
+pub(crate) fn of_map(map: &BTreeMap<String, String>) -> Option<String> {
     let lines: String = map.iter().map(|(name, value)| format!("{name}: {value}\n")).collect();
     (!map.is_empty()).then(|| digest(lines.as_bytes()))
 }
 
-fn digest(bytes: &[u8]) -> String {
+pub(crate) fn digest(bytes: &[u8]) -> String {
     let digest = Sha256::digest(bytes);
     digest.iter().take(DIGITS / 2).map(|byte| format!("{byte:02x}")).collect()
 }

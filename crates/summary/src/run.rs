@@ -57,7 +57,7 @@ pub struct Run {
     pub governor: Option<String>,
     /// Rule of speculative store bypass for this process.
     pub speculation_store_bypass: Option<String>,
-    /// SHA-256 of the probes' own, so that runs of other timed code are known.
+    /// First 16 hexadecimal digits of the SHA-256 of those of the probes, so that runs of other timed code are known.
     pub probes_sha256: Option<String>,
     /// Levels of what the run found, by the finding's id; the worst where one comes several times.
     pub findings: BTreeMap<String, Level>,
