@@ -505,10 +505,125 @@ def reproductions(t):
             t.picture(f"reproduce-{name}-{scheme}")
 
 
+def catalogue(t):
+    cells = "return [...document.querySelectorAll('#measured tbody tr')].filter((row) => !row.hidden).map((row) => row.cells[arguments[0]].dataset.key ?? null)"
+    for scheme in ("light", "dark"):
+        t.open("catalogue/index", scheme=scheme)
+        t.check("both tables are there", t.run("return [...document.querySelectorAll('.matrix')].map((each) => each.id)") == ["measured", "counted"])
+        low = t.run(CONTRAST)
+        t.check("text has enough contrast", not low, low)
+        t.picture(f"catalogue-{scheme}")
+    # A column in which some line has no figure.
+    column = t.run("const has = (row, column) => row.cells[column].dataset.key !== undefined; const lines = [...document.querySelectorAll('#measured tbody tr')]; return [...document.querySelectorAll('#measured thead th')].findIndex((th, column) => th.matches('.column') && !lines.every((row) => has(row, column)) && lines.filter((row) => has(row, column)).length > 1)")
+    given = t.run(cells, column)
+    press = "document.querySelectorAll('#measured thead .sort')[arguments[0]].click(); return document.querySelectorAll('#measured thead th')[arguments[0]].getAttribute('aria-sort')"
+    t.check("a press orders", t.run(press, column) == "ascending")
+    ascending = t.run(cells, column)
+    known = [float(key) for key in ascending if key is not None]
+    t.check("the least is first", len(known) > 1 and known == sorted(known), ascending)
+    t.check("lines without a figure are last", None in ascending and ascending[len(known):] == [None] * (len(ascending) - len(known)), ascending)
+    t.check("a second press turns it round", t.run(press, column) == "descending")
+    descending = t.run(cells, column)
+    t.check("the greatest is first", [float(key) for key in descending if key is not None] == known[::-1], descending)
+    t.check("and what has no figure is still last", descending[-1] is None, descending)
+    t.check("a third press brings the order back", t.run(press, column) is None and t.run(cells, column) == given)
+    chosen = "const control = document.getElementById(arguments[0]); control.value = arguments[1]; control.dispatchEvent(new Event(control.localName === 'select' ? 'change' : 'input')); return document.querySelectorAll('.matrix:not([hidden]) tbody tr:not([hidden])').length"
+    lines = t.run(chosen, "machines", "")
+    t.check("the count says how many there are", t.run("return count.value") == f"{lines} of {lines} lines")
+    t.check("a vendor chooses", 0 < t.run(chosen, "vendor", "AuthenticAMD") < lines)
+    t.run(chosen, "vendor", "")
+    t.check("a kind of figures chooses", 0 < t.run(chosen, "measure", "counted") < lines and t.run("return measured.hidden"))
+    t.run(chosen, "measure", "")
+    t.run(chosen, "columns", "vdso")
+    shown = t.run("return [...document.querySelectorAll('#measured thead .column')].filter((th) => !th.hidden).map((th) => th.textContent)")
+    t.check("words choose entries", shown and all("vdso" in name for name in shown), shown)
+    widths = t.run("return [...document.querySelectorAll('#measured tr')].map((row) => [...row.cells].filter((cell) => !cell.hidden).length)")
+    t.check("lines keep to their heads", len(set(widths)) == 1, widths)
+    t.run(chosen, "columns", "")
+    t.check("nonsense chooses nothing", t.run(chosen, "machines", "nonsense") == 0)
+    t.quiet()
+    t.open("catalogue/index", width=360)
+    t.check("a narrow page does not scroll", t.run("return document.documentElement.scrollWidth") <= 360)
+    t.picture("catalogue-narrow")
+    t.open("catalogue/index")
+    # A link of a figure leads to the row that it is of.
+    figure = t.run("const link = document.querySelector('#measured td[data-key] a'); link.click(); return link.textContent")
+    there = t.browser.wait("return document.querySelector('tr:target') && document.querySelector('tr:target').innerText")
+    t.check("a figure leads to its row", there and figure in there, (figure, there))
+    low = t.run(CONTRAST)
+    t.check("text has enough contrast", not low, low)
+    t.picture("catalogue-run")
+    for page in sorted(t.folder.glob("catalogue-hostile/**/*.html")):
+        t.open(str(page.relative_to(t.folder)).removesuffix(".html"))
+        t.check("no element comes out of a text", t.run("return document.querySelectorAll('img').length") == 0)
+        t.check("no script ran", t.run("return window.injected === undefined"))
+        t.quiet()
+
+
+def fleet(t):
+    for scheme in ("light", "dark"):
+        t.open("fleet", height=1600, scheme=scheme)
+        t.run("strips.scrollIntoView()")
+        drawn = "const all = [...document.querySelectorAll('.strips canvas')].slice(0, 3); return all.length === 3 && all.every((c) => c.getContext('2d').getImageData(0, 0, c.width, c.height).data.some(Boolean))"
+        t.check("rows are drawn", t.browser.wait(drawn))
+        low = t.run(CONTRAST)
+        t.check("text has enough contrast", not low, low)
+        t.picture(f"fleet-{scheme}")
+    first = t.run("return [...document.querySelectorAll('.strips figure')].map((figure) => figure.textContent.includes('odd:'))")
+    t.check("rows with odd hosts are first", first == sorted(first, reverse=True) and any(first) and not all(first), first)
+    t.run("document.querySelector('[data-part=odd] a').click()")
+    heading = t.browser.wait("return !host.hidden && host.querySelector('h2').textContent")
+    t.check("an odd host opens", heading == "host-00001", heading)
+    row = t.run("return [...host.querySelector('tr.odd').cells].map((cell) => cell.textContent)")
+    t.check("with its rows", row[0] == "syscall-x86_64 getppid" and row[1].startswith("14") and row[3] == "core cycles" and row[6] == "60 of 60", row)
+    t.check("and what differs there", "frequency governor" in t.run("return host.innerText"))
+    t.check("its address says so", t.run("return location.hash") == "#host-0.1")
+    t.picture("fleet-host")
+    t.run("const control = document.getElementById('find'); control.value = 'HOST-00059'; control.dispatchEvent(new Event('input')); found.querySelector('a').click()")
+    t.check("any host is found", t.browser.wait("return host.querySelector('h2').textContent === 'host-00059' && host.innerText.includes('Not odd')"))
+    t.run("document.querySelector('#host .close').click()")
+    t.check("a host closes", t.browser.wait("return host.hidden"))
+    t.run("words.value = 'vdso'; words.dispatchEvent(new Event('input'))")
+    shown = t.run("return [...document.querySelectorAll('.strips figure:not([hidden]) .name')].map((name) => name.textContent)")
+    t.check("words choose rows", shown == ["vdso-x86_64 clock_gettime-monotonic"], shown)
+    t.run("words.value = ''; words.dispatchEvent(new Event('input'))")
+    place = t.run("const canvas = document.querySelector('.strips canvas'); canvas.scrollIntoView({ block: 'center', behavior: 'instant' }); const box = canvas.getBoundingClientRect(); return [box.x, box.y, box.width, box.height]")
+    t.run("document.querySelector('.strips canvas').dispatchEvent(new MouseEvent('click', { clientX: arguments[0], clientY: arguments[1] }))", place[0] + place[2] - 6, place[1] + 20)
+    t.check("a press on a chart opens the host there", t.browser.wait("return !host.hidden && host.querySelector('h2').textContent === 'host-00001'"))
+    t.quiet()
+    t.open("fleet", width=360)
+    t.check("a narrow page does not scroll", t.run("return document.documentElement.scrollWidth") <= 360)
+    t.open("rollout")
+    t.check("a roll-out has its tables", "slower" in t.run("return document.body.innerText") and t.run("return document.querySelectorAll('table').length") >= 4)
+    low = t.run(CONTRAST)
+    t.check("text has enough contrast", not low, low)
+    t.picture("rollout")
+    t.quiet()
+    for page in ("fleet-hostile", "rollout-hostile"):
+        t.open(page)
+        t.run("location.hash = document.querySelector('[data-part=odd] a')?.hash ?? ''")
+        t.check("no element comes out of a text", t.run("return document.querySelectorAll('img').length") == 0)
+        t.check("no script ran", t.run("return window.injected === undefined"))
+        t.quiet()
+
+
+def large_fleet(t):
+    t.open("fleet-large")
+    times = t.browser.wait("const [page] = performance.getEntriesByType('navigation'); return page.loadEventEnd > 0 && [page.domInteractive, page.loadEventEnd]")
+    began = time.monotonic()
+    t.run("location.hash = '#host-0.1'")
+    opened = t.browser.wait("return !host.hidden")
+    t.check("a host opens", opened)
+    size = (t.folder / "fleet-large.html").stat().st_size
+    hosts = t.run("return data.cohorts[0].hosts.length")
+    print(f"a fleet of {hosts} hosts and 165 rows: {size / 1e6:.1f} MB, loaded in {times[1] / 1000:.2f} s, a host opens in {time.monotonic() - began:.2f} s")
+    t.quiet()
+
+
 def main(folder):
     with Browser() as browser:
         t = Checks(browser, folder)
-        for test in (renders, filters, opens, keyboard, themes, narrow, folds, several, refuses, lab, injects_nothing, prints, without_script, pictures):
+        for test in (renders, filters, opens, keyboard, themes, narrow, folds, several, refuses, lab, injects_nothing, prints, without_script, pictures, catalogue, fleet, large_fleet):
             try:
                 test(t)
             except Exception as error:  # One that cannot go on does not end the others.

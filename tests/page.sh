@@ -25,6 +25,10 @@ cp "$work/hostile.json" "$injecting"
 check "a page of two runs with hostile texts" 0 "$kentry" report "$injecting" "$work/hostile.json" -o "$work/hostile-pair.html"
 check "a page of two runs with other texts" 0 "$kentry" report "$work/harmless.json" "$work/harmless.json" -o "$work/harmless-pair.html"
 check "a page of runs that are not comparable" 0 "$kentry" report "$work/ordinary.json" "$work/later.json" "$work/lab.json" -o "$work/refused.html"
+# A machine of another maker.
+sed 's/GenuineIntel/AuthenticAMD/g' "$work/later.json" >"$work/other.json"
+check "a catalogue" 0 "$kentry" catalogue --output "$work/catalogue" "$work"/{ordinary,noisy,hybrid,lab,other}.json
+check "a catalogue of hostile texts" 0 "$kentry" catalogue --output "$work/catalogue-hostile" "$injecting" --title "</title><img src=x>"
 for name in counted cycles shrinking nothing many hostile; do
 	check "the picture of the bill $name" 0 "$kentry" show "$work/bill-$name.json" --output "$work/bill-$name.svg"
 done

@@ -1,9 +1,11 @@
-//! Writes the documents, bills and anatomies that `tests/page.sh` makes pages and pictures of, and pictures of reproductions, to a folder: `cargo run -p report --example samples FOLDER`.
+//! Writes the documents, bills and anatomies that `tests/page.sh` makes pages and pictures of, and pictures of reproductions and pages of fleets, to a folder: `cargo run -p report --example samples FOLDER [HOSTS]`, where the large fleet has so many hosts.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 #[path = "../tests/bills/mod.rs"]
 mod bills;
+#[path = "../tests/fleets/mod.rs"]
+mod fleets;
 #[path = "../tests/followed/mod.rs"]
 mod followed;
 #[allow(dead_code, reason = "what other tests need")]
@@ -24,6 +26,11 @@ use std::path::PathBuf;
 /// A picture is the same in every style.
 fn picture_style() -> report::Style {
     report::Style { color: false, width: 100, verbose: false, selection: report::Selection::All }
+}
+
+/// Of a large fleet, unless the command line says.
+fn hosts() -> usize {
+    std::env::args().nth(2).map_or(500, |hosts| hosts.parse().unwrap())
 }
 
 fn main() {
@@ -55,6 +62,29 @@ fn main() {
         let picture =
             report::reproduction(&reproduction(name), report::Format::Svg, &picture_style()).unwrap();
         std::fs::write(folder.join(format!("reproduce-{name}.svg")), picture).unwrap();
+    }
+    let fleets = [
+        ("fleet", report::fleet(&fleets::judgement(60, 12, ""), report::Format::Html, &picture_style())),
+        (
+            "fleet-hostile",
+            report::fleet(
+                &fleets::judgement(60, 12, fleets::HOSTILE),
+                report::Format::Html,
+                &picture_style(),
+            ),
+        ),
+        (
+            "fleet-large",
+            report::fleet(&fleets::judgement(hosts(), 165, ""), report::Format::Html, &picture_style()),
+        ),
+        ("rollout", report::roll_out(&fleets::rollout(""), report::Format::Html, &picture_style())),
+        (
+            "rollout-hostile",
+            report::roll_out(&fleets::rollout(fleets::HOSTILE), report::Format::Html, &picture_style()),
+        ),
+    ];
+    for (name, page) in fleets {
+        std::fs::write(folder.join(format!("{name}.html")), page.unwrap()).unwrap();
     }
     let bills = [
         ("bill-counted", bills::counted()),

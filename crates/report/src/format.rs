@@ -203,6 +203,11 @@ impl Kind {
     };
     /// What `kentry compare` makes of anatomies.
     pub const COMPARED_PATHS: Kind = Kind { name: "a comparison of anatomies", formats: ROWS_OF_A_TABLE };
+    /// What `kentry fleet` makes.
+    pub const FLEET: Kind = Kind {
+        name: "a fleet",
+        formats: &[Format::Text, Format::Json, Format::Csv, Format::Markdown, Format::Html],
+    };
     /// What `kentry doctor` makes.
     pub const CHECKUP: Kind = Kind {
         name: "a checkup",

@@ -60,11 +60,11 @@ pub(crate) fn in_percent(change: &Change) -> Option<WrittenChange> {
 }
 
 /// Digits behind the point: two where less than ten percent matter.
-pub(super) fn digits_of_percent(percent: f64) -> usize {
+pub(crate) fn digits_of_percent(percent: f64) -> usize {
     if percent.abs() < 9.995 { 2 } else { 1 }
 }
 
-fn told(middle: f64, [low, high]: [f64; 2], digits: impl Fn(f64) -> usize) -> WrittenChange {
+pub(crate) fn told(middle: f64, [low, high]: [f64; 2], digits: impl Fn(f64) -> usize) -> WrittenChange {
     let holds_nothing = low <= 0.0 && high >= 0.0;
     let end = |value: f64| end(value, holds_nothing, &digits);
     let (change, beside) = match plus_minus(middle, [low, high], &digits) {
