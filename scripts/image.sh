@@ -69,7 +69,7 @@ echo '{"imageLayoutVersion":"1.0.0"}' >"$work/image/oci-layout"
 cat >"$work/image/index.json" <<END
 {"schemaVersion":2,"mediaType":"application/vnd.oci.image.index.v1+json",
 "manifests":[{"mediaType":"application/vnd.oci.image.manifest.v1+json",$manifest,"platform":{"architecture":"amd64","os":"linux"},
-"annotations":{"org.opencontainers.image.ref.name":"$version"}}]}
+"annotations":{"org.opencontainers.image.ref.name":"kentry:$version"}}]}
 END
 cat >"$work/image/manifest.json" <<END
 [{"Config":"blobs/sha256/$(digest_in "$config")","RepoTags":["kentry:$version"],"Layers":["blobs/sha256/$(digest_in "$layer")"]}]
