@@ -22,8 +22,7 @@ pub(super) struct Line<'a> {
     pub configuration: String,
     /// The kernel that it booted, where the run says.
     pub kernel: Option<&'a str>,
-    /// Its rows, each with its place in the run.
-    pub rows: Vec<(usize, &'a Row)>,
+    pub rows: Placed<'a>,
 }
 
 /// The key of a configuration that names the kernel.
@@ -80,9 +79,12 @@ impl Machine<'_> {
     }
 }
 
+/// Rows, each with its place in the run.
+type Placed<'a> = Vec<(usize, &'a Row)>;
+
 fn lines(rows: &[Row]) -> Vec<Line<'_>> {
     let mut places: BTreeMap<Option<&str>, usize> = BTreeMap::new();
-    let mut grouped: Vec<(Option<&str>, Vec<(usize, &Row)>)> = Vec::new();
+    let mut grouped: Vec<(Option<&str>, Placed)> = Vec::new();
     for (number, row) in rows.iter().enumerate() {
         let configuration = row.configuration.as_deref();
         let place = *places.entry(configuration).or_insert_with(|| {

@@ -1,7 +1,7 @@
 //! What is said of a roll-out.
 
 use super::judged::remarks;
-use super::section::{Kind::*, Section};
+use super::section::{Column, Kind::*, Section};
 use super::words::{change, count, hosts, or_absent, row, unit, values};
 use crate::figure::{ABSENT, number};
 use ::fleet::{Answer, FactChange, Rollout, RolloutRow, Stratum, Verdict};
@@ -89,7 +89,7 @@ fn rows(stratum: &Stratum, is_gated: bool, verbose: bool) -> Section {
             || row.gate == Some(Answer::Regression)
     };
     let told: Vec<&RolloutRow> = stratum.rows.iter().filter(is_told).collect();
-    let mut columns: Vec<(&'static str, super::section::Kind, fn(&&RolloutRow) -> String)> = vec![
+    let mut columns: Vec<Column<&RolloutRow>> = vec![
         ("row", Text, |of| row(&of.name)),
         ("pairs", SpareNumber(4), |of| of.pairs.to_string()),
         ("before", SpareNumber(2), |of| number(of.before)),

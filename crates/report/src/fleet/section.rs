@@ -1,6 +1,6 @@
 //! A part of a report: sentences, and a table under them.
 
-use crate::grid::{Cell, Column, Grid};
+use crate::grid::{self, Cell, Grid};
 
 /// A part of a report.
 #[derive(Debug, Default)]
@@ -41,14 +41,12 @@ pub(super) enum Kind {
     SpareText(u8),
 }
 
+/// What a column is called, how its cells stand, and what of an item stands in it.
+pub(super) type Column<T> = (&'static str, Kind, fn(&T) -> String);
+
 impl Section {
     /// Nothing where there is no row.
-    pub fn of<T>(
-        id: &'static str,
-        heading: &str,
-        items: &[T],
-        columns: &[(&'static str, Kind, fn(&T) -> String)],
-    ) -> Option<Section> {
+    pub fn of<T>(id: &'static str, heading: &str, items: &[T], columns: &[Column<T>]) -> Option<Section> {
         let cells = |item: &T| columns.iter().map(|(_, _, cell)| cell(item)).collect();
         let table = Table {
             columns: columns.iter().map(|(name, kind, _)| Heading { name, kind: *kind }).collect(),
@@ -76,14 +74,14 @@ impl Table {
 }
 
 impl Heading {
-    fn column(self) -> Column {
+    fn column(self) -> grid::Column {
         match self.kind {
-            Kind::Word => Column::word(self.name),
-            Kind::Number => Column::number(self.name),
-            Kind::Text => Column::text(self.name),
-            Kind::SpareWord(spare) => Column::word(self.name).spare(spare),
-            Kind::SpareText(spare) => Column::text(self.name).spare(spare),
-            Kind::SpareNumber(spare) => Column::number(self.name).spare(spare),
+            Kind::Word => grid::Column::word(self.name),
+            Kind::Number => grid::Column::number(self.name),
+            Kind::Text => grid::Column::text(self.name),
+            Kind::SpareWord(spare) => grid::Column::word(self.name).spare(spare),
+            Kind::SpareText(spare) => grid::Column::text(self.name).spare(spare),
+            Kind::SpareNumber(spare) => grid::Column::number(self.name).spare(spare),
         }
     }
 
