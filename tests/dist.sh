@@ -47,7 +47,7 @@ tarball() {
 	else
 		check "it runs with nothing around" 0 env -i "$folder/bin/kentry" "${measure[@]}"
 	fi
-	check "no larger than 10 MiB" 0 find "$folder/bin/kentry" -size -10240k
+	check "no larger than 13 MiB" 0 find "$folder/bin/kentry" -size -13312k
 	expect kentry
 	check "it knows no folder of this machine" 1 grep -aoE -m 1 "($root|${CARGO_HOME:-$HOME/.cargo}|index\.[a-z.-]*)/[ -~]{0,80}" "$folder/bin/kentry"
 }

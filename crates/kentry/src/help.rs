@@ -11,7 +11,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
         "This machine",
         &["measure", "doctor", "impact", "tax", "compare", "show", "report", "runs", "list", "explain"],
     ),
-    ("Many machines", &["catalogue"]),
+    ("Many machines", &["fleet", "export", "catalogue"]),
     ("Laboratory", &["lab", "linux", "bill", "anatomy", "reproduce"]),
     ("Shell", &["completions", "man"]),
 ];

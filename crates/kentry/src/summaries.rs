@@ -30,7 +30,10 @@ pub struct Damaged {
 const DEEPEST: usize = 16;
 
 /// Endings of files that are read in folders; what else lies there (a README, a script) is left alone.
-const READ: [&str; 4] = ["ndjson", "jsonl", "json", "gz"];
+const READ: [&str; 5] = ["ndjson", "jsonl", "json", "gz", "parquet"];
+
+/// The tables of Parquet, of runs and of their rows, which stand in one folder.
+pub const TABLES: [&str; 2] = ["runs.parquet", "rows.parquet"];
 
 /// What begins gzip's format (RFC 1952).
 const GZIP: [u8; 2] = [0x1f, 0x8b];
@@ -117,11 +120,38 @@ fn of_kept(path: &Path, kept: &KeptRuns) -> Result<Labelled, Error> {
 
 /// Returns what is wrong with the file, if anything is.
 fn of_file(file: PathBuf, take: &mut dyn FnMut(Labelled)) -> Option<Damaged> {
+    if file.extension().is_some_and(|ending| ending == "parquet") {
+        let why = of_tables(&file, take).err()?;
+        return Some(Damaged { file, why });
+    }
     let label = label(&file);
     let mut take = |summary| take(Labelled { label: label.clone(), summary });
     let read = bytes(&file).map_err(|error| words(&error));
     let why = read.and_then(|bytes| of_bytes(&bytes, &mut take)).err()?;
     Some(Damaged { file, why })
+}
+
+/// The runs of two tables; the other one stands beside. Of both, that of the runs is read, so that a folder's runs come once. Hosts are
+/// called by their machine's id: a table has no names of files.
+#[cfg(feature = "parquet")]
+fn of_tables(file: &Path, take: &mut dyn FnMut(Labelled)) -> Result<(), String> {
+    let [runs, rows] = TABLES.map(|name| file.with_file_name(name));
+    if file == rows && runs.exists() {
+        return Ok(());
+    }
+    if file != runs {
+        return Err(format!("tables of summaries are called {} and {}", TABLES[0], TABLES[1]));
+    }
+    for summary in summary::parquet::read(&runs, &rows).map_err(|error| error.to_string())? {
+        let label = summary.run.cohort.machine_id.clone().unwrap_or_else(|| summary.run.run_id.clone());
+        take(Labelled { label: report::plain(&label), summary });
+    }
+    Ok(())
+}
+
+#[cfg(not(feature = "parquet"))]
+fn of_tables(_: &Path, _: &mut dyn FnMut(Labelled)) -> Result<(), String> {
+    Err("this kentry was built without Parquet".to_owned())
 }
 
 /// `web-1` of `out/web-1.ndjson.gz`.
