@@ -101,9 +101,11 @@ measure_kernel() {
 	return 1
 }
 
-# keep NAME: without a time of packing, so that the same summary is the same file.
+# keep NAME: as a catalogue publishes it, without a time of packing, so that the same summary is the same file.
 keep() {
-	"$kentry" show "$work/run.json" --summary | gzip -n9 >"$work/summary"
+	rm -rf "$work/site"
+	"$kentry" catalogue --output "$work/site" "$work/run.json"
+	gzip -n9 <"$work"/site/data/*.ndjson >"$work/summary"
 	mv "$work/summary" "$folder/$1.ndjson.gz"
 	echo "$folder/$1.ndjson.gz"
 }

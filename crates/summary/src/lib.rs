@@ -32,3 +32,13 @@ pub struct Summary {
     /// Its rows, in the document's order.
     pub rows: Vec<Row>,
 }
+
+impl Summary {
+    /// Without what tells one machine from others that are alike, and without the kernel's command line, in which anything may stand: to be
+    /// published.
+    pub fn published(&self) -> Summary {
+        let cohort = Cohort { machine_id: None, ..self.run.cohort.clone() };
+        let run = Run { boot_id: None, command_line: None, cohort, ..self.run.clone() };
+        Summary { run, rows: self.rows.clone() }
+    }
+}

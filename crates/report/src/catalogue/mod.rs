@@ -30,13 +30,15 @@ pub type Files = Vec<(String, Vec<u8>)>;
 /// What stands above a catalogue that has no title.
 const TITLE: &str = "Ways into the kernel, by machine";
 
-/// A catalogue of runs; one that is given twice stands there once.
+/// A catalogue of runs; one that is given twice stands there once. It is made to be published: nothing in it tells a machine from others that
+/// are alike ([`Summary::published`]).
 ///
 /// # Errors
 /// [`Error::Page`] or [`Error::Json`] when a template or a serializer refuses, which it has no reason to.
 pub fn catalogue(summaries: &[Summary], table: &Table, title: Option<&str>) -> Result<Files, Error> {
     let title = title.map_or_else(|| TITLE.to_owned(), plain);
-    let machines = machine::all(summaries);
+    let published: Vec<Summary> = summaries.iter().map(Summary::published).collect();
+    let machines = machine::all(&published);
     let mut files = vec![
         ("index.html".to_owned(), index::page(&machines, table, &title)?),
         ("catalogue.json".to_owned(), json(&machines, &title)?),
