@@ -235,7 +235,8 @@ fn breaches(package: &Value) -> Vec<String> {
     let (layer, own) = place(name).unwrap_or_else(|| panic!("{name} is in no layer"));
     let dependencies = package["dependencies"].as_array().unwrap().iter();
     // A crate that asks itself for what its tests need knows nobody else by that.
-    let known = dependencies.filter_map(|dependency| dependency["name"].as_str()).filter(|other| *other != name);
+    let known =
+        dependencies.filter_map(|dependency| dependency["name"].as_str()).filter(|other| *other != name);
     let is_wrong = |other: &&str| {
         place(other).is_some_and(|(other, at)| {
             if other.name == layer.name { at >= own } else { !layer.knows.contains(&other.name) }

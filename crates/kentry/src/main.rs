@@ -5,7 +5,8 @@ use kentry::error::{Error, code_without_command};
 use kentry::messages::note;
 use kentry::os::{interrupts, memory, stack};
 use kentry::{
-    anatomy, arguments, bill, catalogue, compare, completions, doctor, explain, export, fleet, impact, init, lab, linux, list, manual, measure, output, probes, report, reproduce, runs, show, tax,
+    anatomy, arguments, bill, catalogue, compare, completions, doctor, explain, export, fleet, impact, init,
+    lab, linux, list, manual, measure, output, probes, report, reproduce, runs, show, tax,
 };
 use places::host::Interrupt;
 use std::process::ExitCode;
