@@ -5,6 +5,7 @@
 use crate::{Cohort, Row, Run, SCHEMA, Summary};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+use std::fmt::Write;
 use std::io::{self, BufRead, Read};
 
 /// No line is longer, in bytes: what kernels say of themselves is bounded, too.
@@ -87,11 +88,21 @@ pub fn write(summary: &Summary) -> Vec<u8> {
     lines
 }
 
-/// Strings, numbers and maps of strings always are JSON.
+/// Strings, numbers and maps of strings always are JSON. It is ASCII, so that no text from outside steers a terminal: JSON's own escapes
+/// change no value.
 fn line(line: &impl Serialize) -> Vec<u8> {
-    let mut bytes = serde_json::to_vec(line).unwrap_or_default();
-    bytes.push(b'\n');
-    bytes
+    let text = serde_json::to_string(line).unwrap_or_default();
+    let mut out = String::with_capacity(text.len() + 1);
+    for c in text.chars() {
+        if c.is_ascii() && !c.is_ascii_control() {
+            out.push(c);
+        } else {
+            // Writing to a String cannot fail.
+            c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| _ = write!(out, "\\u{unit:04x}"));
+        }
+    }
+    out.push('\n');
+    out.into_bytes()
 }
 
 /// What every line says first.
