@@ -333,7 +333,7 @@ fn every_bad_value_is_refused_in_plain_words() {
         (&["measure"], "--cpu=", &[b"9999"], "this process may run on"),
         (&["measure"], "--budget=", &no_seconds[..7], "seconds"),
         (&["measure"], "--seed=", &any[..5], "a whole number from 0 to 9007199254740992"),
-        (&["measure"], "--format=", &any[1..5], "[possible values: text, json, csv, markdown]"),
+        (&["measure"], "--format=", &any[1..5], "[possible values: text, json, csv, markdown, ndjson]"),
         (&["measure"], "--color=", &any[1..5], "[possible values: auto, always, never]"),
         (&["measure"], "--output=", &no_file[1..], "cannot be written: "),
         (&["measure"], "--output=", &no_file[..1], "a value is required"),

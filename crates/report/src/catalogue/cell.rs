@@ -1,6 +1,6 @@
 //! What stands in a cell of a table.
 
-use super::matrix::Measure;
+use super::measure::Measure;
 use crate::figure::{ABSENT, EXPONENT_FROM, beside, number};
 use crate::plain::plain;
 use document::Outcome;

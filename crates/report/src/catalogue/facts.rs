@@ -1,7 +1,7 @@
 //! Where the figures of a line come from.
 
 use super::machine::{Line, Machine};
-use super::matrix::Measure;
+use super::measure::Measure;
 use crate::figure::ABSENT;
 use crate::plain::plain;
 use summary::Run;

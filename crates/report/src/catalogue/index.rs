@@ -1,7 +1,8 @@
 //! Pages with tables: of all entries, and of one.
 
 use super::machine::Machine;
-use super::matrix::{Matrix, Measure, of_entries, of_operations};
+use super::matrix::{Matrix, of_entries, of_operations};
+use super::measure::Measure;
 use crate::Error;
 use crate::frame::{COMMON, Frame, STYLE};
 use crate::plain::plain;

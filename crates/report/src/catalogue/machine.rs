@@ -1,6 +1,6 @@
 //! The runs of a catalogue, and their lines: a run that measured several configurations has one for each.
 
-use super::matrix::Measure;
+use super::measure::Measure;
 use super::order::natural;
 use super::path;
 use std::cmp::Ordering;

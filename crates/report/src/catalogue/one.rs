@@ -3,7 +3,7 @@
 use super::cell::{count, error, instead, optional};
 use super::facts;
 use super::machine::Machine;
-use super::matrix::Measure;
+use super::measure::Measure;
 use super::path;
 use crate::Error;
 use crate::figure::{ABSENT, number};
