@@ -6,7 +6,11 @@ mod world;
 
 use document::{Level, Outcome};
 use fleet::{Answer, Fleet, Judgement, Settings, Verdict};
+use jsonschema::Validator;
+use serde::{Serialize, de::DeserializeOwned};
 use std::collections::BTreeMap;
+use std::fmt::Debug;
+use std::sync::LazyLock;
 use summary::{Cohort, Run, Summary};
 use world::{ROWS, Random, row};
 
@@ -55,7 +59,23 @@ fn fleet_of(hosts: usize, more: impl Fn(usize) -> f64, change: impl Fn(usize, &m
 }
 
 fn judge(fleet: &Fleet) -> Judgement {
-    fleet.judge(&Settings::default()).unwrap()
+    let judgement = fleet.judge(&Settings::default()).unwrap();
+    of_the_schema(&judgement);
+    judgement
+}
+
+/// What is written is as `docs/fleet.schema.json` says, and means the same when it is read.
+fn of_the_schema<T: Serialize + DeserializeOwned + PartialEq + Debug>(written: &T) {
+    static VALIDATOR: LazyLock<Validator> = LazyLock::new(|| {
+        let schema = serde_json::from_str(include_str!("../../../docs/fleet.schema.json")).unwrap();
+        jsonschema::draft202012::meta::validate(&schema).unwrap();
+        jsonschema::draft202012::new(&schema).unwrap()
+    });
+    let value = serde_json::to_value(written).unwrap();
+    let objections: Vec<String> =
+        VALIDATOR.iter_errors(&value).map(|error| format!("{}: {error}", error.instance_path())).collect();
+    assert!(objections.is_empty(), "{objections:?}");
+    assert_eq!(&serde_json::from_value::<T>(value).unwrap(), written);
 }
 
 fn remarks(judgement: &Judgement) -> Vec<(&str, usize)> {
@@ -320,6 +340,7 @@ fn a_roll_out_has_pairs_verdicts_and_a_gate() {
     let before = fleet_of(32, |_| 0.0, |_, _| ());
     let settings = Settings { fail_above_percent: Some(3.0), ..Settings::default() };
     let slower = before.roll_out(&after(30, 0.05), &settings).unwrap();
+    of_the_schema(&slower);
     assert_eq!(
         (slower.pairs, slower.only_before.first.as_slice()),
         (30, &["node30".to_owned(), "node31".to_owned()][..])
@@ -337,7 +358,8 @@ fn a_roll_out_has_pairs_verdicts_and_a_gate() {
         (Answer::Regression, ROWS, "s1 entry0 operation0 64")
     );
     let same = before.roll_out(&after(30, -0.003), &settings).unwrap();
-    assert_eq!(same.gate.unwrap().answer, Answer::Pass);
+    of_the_schema(&same);
+    assert_eq!(same.gate.as_ref().unwrap().answer, Answer::Pass);
     assert!(
         same.strata[0]
             .rows
@@ -345,6 +367,7 @@ fn a_roll_out_has_pairs_verdicts_and_a_gate() {
             .all(|row| matches!(row.verdict, Verdict::Same | Verdict::Slower | Verdict::Faster))
     );
     let few = before.roll_out(&after(4, 0.5), &settings).unwrap();
+    of_the_schema(&few);
     assert!(
         few.strata[0]
             .rows
