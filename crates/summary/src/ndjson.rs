@@ -5,6 +5,7 @@
 use crate::{Cohort, Row, Run, SCHEMA, Summary};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fmt::Write;
 use std::io::{self, BufRead, Read};
 
@@ -48,6 +49,18 @@ pub enum Wrong {
         /// The line, from 1.
         line: u64,
     },
+    /// A run without all of its rows.
+    #[error(
+        "the file was cut, or lines are lost: the run {run_id:?} has {rows} rows, and {found} of them are there"
+    )]
+    Cut {
+        /// The run.
+        run_id: String,
+        /// How many rows its first line promises.
+        rows: usize,
+        /// How many are there.
+        found: usize,
+    },
     /// A row of another run than the line before it, or of none.
     #[error("line {line} is a row of the run {run_id:?}, but no line of that run stands before it")]
     Stray {
@@ -62,6 +75,7 @@ pub enum Wrong {
 struct RunLine<'a> {
     schema: &'static str,
     kind: &'static str,
+    rows: usize,
     #[serde(flatten)]
     run: &'a Run,
 }
@@ -80,7 +94,8 @@ struct RowLine<'a> {
 
 /// A summary's lines.
 pub fn write(summary: &Summary) -> Vec<u8> {
-    let mut lines = line(&RunLine { schema: SCHEMA, kind: "run", run: &summary.run });
+    let mut lines =
+        line(&RunLine { schema: SCHEMA, kind: "run", rows: summary.rows.len(), run: &summary.run });
     for row in &summary.rows {
         let (run_id, started, cohort) = (&summary.run.run_id, &summary.run.started, &summary.run.cohort);
         lines.extend(line(&RowLine { schema: SCHEMA, kind: "row", run_id, started, cohort, row }));
@@ -114,14 +129,51 @@ struct Head<'a> {
     kind: Cow<'a, str>,
     #[serde(borrow)]
     run_id: Cow<'a, str>,
+    /// Of a run: how many lines of rows are behind it.
+    #[serde(default)]
+    rows: Option<usize>,
 }
 
 /// Reads summaries, one after the other. It ends at the first line that is wrong.
 pub struct Reader<R> {
     from: R,
     line: u64,
-    begun: Option<Summary>,
+    begun: Option<Begun>,
     is_done: bool,
+}
+
+/// A run whose rows are being read.
+struct Begun {
+    summary: Summary,
+    /// How many there must be.
+    rows: Option<usize>,
+    /// What tells those apart that were read.
+    known: HashSet<[String; 4]>,
+}
+
+impl Begun {
+    fn of(run: Run, rows: Option<usize>) -> Begun {
+        Begun { summary: Summary { run, rows: Vec::new() }, rows, known: HashSet::new() }
+    }
+
+    fn add(&mut self, row: Row) -> Result<(), String> {
+        row.check()?;
+        let configuration = row.configuration.clone().unwrap_or_default();
+        if !self.known.insert([row.entry.clone(), row.operation.clone(), row.bits.to_string(), configuration])
+        {
+            return Err("its run has this row already".to_owned());
+        }
+        self.summary.rows.push(row);
+        Ok(())
+    }
+
+    fn whole(self) -> Result<Summary, Wrong> {
+        let (run_id, found) = (self.summary.run.run_id.clone(), self.summary.rows.len());
+        match self.rows {
+            Some(rows) if rows != found => Err(Wrong::Cut { run_id, rows, found }),
+            _ => Ok(self.summary),
+        }
+    }
 }
 
 impl<R: BufRead> Reader<R> {
@@ -152,15 +204,16 @@ impl<R: BufRead> Reader<R> {
         match &*head.kind {
             "run" => {
                 let run = serde_json::from_slice(bytes).map_err(shape)?;
-                Ok(self.begun.replace(Summary { run, rows: Vec::new() }))
+                self.begun.replace(Begun::of(run, head.rows)).map(Begun::whole).transpose()
             }
             "row" => {
-                let of_run = self.begun.as_mut().filter(|begun| begun.run.run_id == head.run_id);
+                let of_run = self.begun.as_mut().filter(|begun| begun.summary.run.run_id == head.run_id);
                 let begun = of_run.ok_or_else(|| Wrong::Stray { line, run_id: head.run_id.into_owned() })?;
-                if begun.rows.len() == MOST_ROWS {
+                if begun.summary.rows.len() == MOST_ROWS {
                     return Err(Wrong::TooMany { line });
                 }
-                begun.rows.push(serde_json::from_slice(bytes).map_err(shape)?);
+                let row = serde_json::from_slice(bytes).map_err(shape)?;
+                begun.add(row).map_err(|why| Wrong::Shape { line, why })?;
                 Ok(None)
             }
             other => Err(Wrong::Shape { line, why: format!("its kind is {other:?}, neither run nor row") }),
@@ -176,7 +229,7 @@ impl<R: BufRead> Reader<R> {
                 return Ok(Some(ended));
             }
         }
-        Ok(self.begun.take())
+        self.begun.take().map(Begun::whole).transpose()
     }
 }
 

@@ -137,3 +137,25 @@ pub struct Row {
     /// Rounds in the estimate.
     pub kept_rounds: u64,
 }
+
+impl Row {
+    /// Whether its figures can be those of a measurement.
+    ///
+    /// # Errors
+    /// What is wrong, in words: an estimate outside of its interval.
+    pub fn check(&self) -> Result<(), String> {
+        let costs = [
+            ("core_cycles", self.core_cycles, self.core_cycles_ci_low, self.core_cycles_ci_high),
+            ("nanoseconds", self.nanoseconds, self.nanoseconds_ci_low, self.nanoseconds_ci_high),
+        ];
+        for (name, estimate, low, high) in costs {
+            let is_outside = |estimate: f64| {
+                low.is_some_and(|low| low > estimate) || high.is_some_and(|high| high < estimate)
+            };
+            if estimate.is_some_and(is_outside) {
+                return Err(format!("{name} is outside of its own interval"));
+            }
+        }
+        Ok(())
+    }
+}

@@ -155,8 +155,46 @@ fn a_run_of_too_many_rows_is_refused() {
     summary.rows.truncate(1);
     let text = String::from_utf8(write(&summary)).unwrap();
     let (run, row) = text.split_once('\n').unwrap();
-    let bytes = format!("{run}\n{}", row.repeat(MOST_ROWS + 1));
+    let row = |number| row.replace("\"operation\":\"", &format!("\"operation\":\"{number}"));
+    let bytes = format!("{run}\n{}", (0..=MOST_ROWS).map(row).collect::<String>());
     assert_eq!(complaint(bytes.as_bytes()), "line 65538 is one row more than the 65536 that a run may have");
+}
+
+/// A file that was cut at the end of a line was taken for a whole one.
+#[test]
+fn a_run_without_all_of_its_rows_is_refused() {
+    let summary = fleet(1).remove(0);
+    let text = String::from_utf8(write(&summary)).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    let cut = format!("{}\n", lines[..5].join("\n"));
+    let (rows, run_id) = (summary.rows.len(), &summary.run.run_id);
+    let why = format!(
+        "the file was cut, or lines are lost: the run {run_id:?} has {rows} rows, and 4 of them are there"
+    );
+    assert_eq!(complaint(cut.as_bytes()), why);
+    // Another run stands behind it.
+    assert_eq!(complaint(format!("{cut}{text}").as_bytes()), why);
+}
+
+/// Of two the last counted, whatever it said.
+#[test]
+fn a_row_that_comes_twice_and_an_estimate_outside_of_its_interval_are_refused() {
+    let mut twice = fleet(1).remove(0);
+    twice.rows.push(twice.rows[0].clone());
+    assert!(
+        complaint(&write(&twice)).ends_with("its run has this row already"),
+        "{}",
+        complaint(&write(&twice))
+    );
+    let mut outside = fleet(1).remove(0);
+    outside.rows[0].core_cycles = Some(9.0);
+    for (low, high) in [(Some(10.0), None), (None, Some(8.0)), (Some(10.0), Some(8.0))] {
+        (outside.rows[0].core_cycles_ci_low, outside.rows[0].core_cycles_ci_high) = (low, high);
+        let why = "line 2 is no line of a summary: core_cycles is outside of its own interval";
+        assert_eq!(complaint(&write(&outside)), why);
+    }
+    (outside.rows[0].core_cycles_ci_low, outside.rows[0].core_cycles_ci_high) = (Some(9.0), Some(9.0));
+    assert_eq!(read(&write(&outside)).unwrap(), [outside]);
 }
 
 #[test]
@@ -178,14 +216,22 @@ fn validator() -> Validator {
 
 /// One run line, and one of its rows.
 fn samples() -> [Value; 2] {
-    let lines = parsed(&fleet(1).remove(0));
+    let mut summary = fleet(1).remove(0);
+    summary.rows.truncate(1);
+    let lines = parsed(&summary);
     [lines[0].clone(), lines[1].clone()]
 }
 
-/// Whether the reader takes a line; a row stands behind its run.
+/// Whether the reader takes a line; a row stands behind its run, and a run has its row.
 fn is_read(line: &Value) -> bool {
-    let run = if line["kind"] == "row" { format!("{}\n", samples()[0]) } else { String::new() };
-    read(format!("{run}{line}\n").as_bytes()).is_ok()
+    let [run, mut row] = samples();
+    let both = if line["kind"] == "row" {
+        format!("{run}\n{line}\n")
+    } else {
+        row["run_id"].clone_from(&line["run_id"]);
+        format!("{line}\n{row}\n")
+    };
+    read(both.as_bytes()).is_ok()
 }
 
 #[test]

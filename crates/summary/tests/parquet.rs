@@ -83,12 +83,28 @@ fn more_records_than_a_group_holds_are_whole() {
 }
 
 #[test]
-fn both_files_name_the_schema_that_they_follow() {
+fn both_files_name_the_schema_that_they_follow_and_have_a_digest_of_their_pages() {
     let (runs, rows) = written(&fleet(1));
     for file in [runs, rows] {
         let reader = SerializedFileReader::new(bytes::Bytes::from(file)).unwrap();
         let pairs = reader.metadata().file_metadata().key_value_metadata().unwrap().clone();
-        assert_eq!(pairs, [KeyValue::new(KEY.to_owned(), SCHEMA.to_owned())]);
+        assert_eq!(pairs[0], KeyValue::new(KEY.to_owned(), SCHEMA.to_owned()));
+        assert_eq!((pairs[1].key.as_str(), pairs.len()), ("kentry.sha256", 2));
+    }
+}
+
+/// Three of four lost bits were read as other figures.
+#[test]
+fn a_bit_that_is_lost_in_a_page_is_seen() {
+    let (runs, rows) = written(&fleet(3));
+    let reader = SerializedFileReader::new(bytes::Bytes::from(rows.clone())).unwrap();
+    let pages = reader.metadata().row_group(0).columns().iter().map(|column| column.byte_range());
+    let end = pages.map(|(from, length)| from + length).max().unwrap() as usize;
+    for at in (4..end).step_by(7) {
+        let mut other = rows.clone();
+        other[at] ^= 1 << (at % 8);
+        let why = read_back(&(runs.clone(), other)).unwrap_err().to_string();
+        assert!(why.ends_with("it is damaged: its pages have another digest"), "{at}: {why}");
     }
 }
 

@@ -1,6 +1,6 @@
 //! Two tables of Parquet, runs and rows, for analytic databases: a row says by its `run_id` which run it is of, and the facts of the machine
 //! stand with the run alone. Times are UTC in microseconds, whole numbers have 64 bits, `mitigations` and `findings` are maps, what is unknown
-//! is null. Both files name the summary's schema in their metadata, under [`KEY`]. docs/fleet.md has the columns, and queries.
+//! is null. Both files name the summary's schema in their metadata, under [`KEY`], and have a digest of their pages there. docs/fleet.md has the columns, and queries.
 //!
 //! Files are hostile until parsed: [`read()`] limits what it takes, and names file and column where something is wrong. Pages are decoded by
 //! the crate `parquet`, which answers damage with errors; `tests/parquet.rs` changes files at random to hold that. What remains: a page may
@@ -8,6 +8,7 @@
 
 mod cells;
 mod columns;
+mod digest;
 mod leaf;
 mod pages;
 mod read;

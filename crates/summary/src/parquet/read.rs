@@ -1,8 +1,8 @@
 //! From the tables to summaries.
 
-use super::KEY;
 use super::columns::{Column, ROWS, RUN_ID, RUNS};
 use super::leaf::{Budget, Leaf, Place, next};
+use super::{KEY, digest};
 use crate::{MOST_ROWS, Run, SCHEMA, Summary};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use serde::de::DeserializeOwned;
@@ -78,7 +78,9 @@ pub fn read(runs: &Path, rows: &Path) -> Result<Vec<Summary>, Unreadable> {
         if of_run.rows.len() == MOST_ROWS {
             return Err(format!("it is one row more than the {MOST_ROWS} that a run may have"));
         }
-        of_run.rows.push(of(fields)?);
+        let row: crate::Row = of(fields)?;
+        row.check()?;
+        of_run.rows.push(row);
         Ok(())
     })?;
     Ok(summaries)
@@ -135,6 +137,10 @@ impl Table {
                 )));
             }
             None => return Err(wrong(format!("it is no table of summaries: its metadata has no {KEY}"))),
+        }
+        let mut pairs = metadata.key_value_metadata().into_iter().flatten();
+        if let Some(pair) = pairs.find(|pair| pair.key == digest::KEY) {
+            digest::check(path, pair.value.as_deref().unwrap_or_default()).map_err(wrong)?;
         }
         let mut places = Vec::new();
         for column in columns {

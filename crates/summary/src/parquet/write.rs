@@ -3,6 +3,7 @@
 use super::KEY;
 use super::cells::Cells;
 use super::columns::{Column, ROWS, RUN_ID, RUNS, schema};
+use super::digest::{self, Hashed, Running};
 use crate::{SCHEMA, Summary};
 use parquet::basic::Compression;
 use parquet::errors::{ParquetError, Result as Written};
@@ -98,7 +99,8 @@ fn fields(of: &impl serde::Serialize) -> Map<String, Value> {
 }
 
 struct Table<W: Write + Send> {
-    file: SerializedFileWriter<W>,
+    file: SerializedFileWriter<Hashed<W>>,
+    running: Running,
     columns: &'static [Column],
     cells: Vec<Cells>,
     records: usize,
@@ -113,8 +115,10 @@ impl<W: Write + Send> Table<W> {
             // A group has few pages: what is known of each would be as large as they are.
             .set_statistics_enabled(EnabledStatistics::Chunk)
             .set_offset_index_disabled(true);
+        let running = Running::default();
+        let to = Hashed::new(to, running.clone());
         let file = SerializedFileWriter::new(to, schema(columns)?, Arc::new(properties.build()))?;
-        Ok(Table { file, columns, cells: columns.iter().map(Cells::of).collect(), records: 0 })
+        Ok(Table { file, running, columns, cells: columns.iter().map(Cells::of).collect(), records: 0 })
     }
 
     fn add(&mut self, run_id: &str, fields: &Map<String, Value>) -> Result<(), Unwritable> {
@@ -148,6 +152,9 @@ impl<W: Write + Send> Table<W> {
         if self.records > 0 {
             self.flush()?;
         }
-        self.file.into_inner()
+        self.file.flush()?;
+        let digest = KeyValue::new(digest::KEY.to_owned(), self.running.written());
+        self.file.append_key_value_metadata(digest);
+        Ok(self.file.into_inner()?.into_inner())
     }
 }
