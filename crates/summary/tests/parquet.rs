@@ -271,10 +271,19 @@ fn damaged(good: &[u8], random: &mut SmallRng) -> Vec<u8> {
     bytes
 }
 
+/// As another program writes it: the digest would keep all damage from those who decode.
+fn without_digest(mut file: Vec<u8>) -> Vec<u8> {
+    let name = b"kentry.sha256";
+    let at = file.windows(name.len()).rposition(|bytes| bytes == name).unwrap();
+    file[at] = b'x';
+    file
+}
+
 /// Nothing panics, in so many cases as `KENTRY_PARQUET_CASES` says: damage is an error, or changes what is read, or nothing.
 #[test]
 fn damaged_files_are_answered_with_words() {
-    let good = written(&fleet(8));
+    let (runs, rows) = written(&fleet(8));
+    let good = (without_digest(runs), without_digest(rows));
     let whole = read_back(&good).unwrap();
     let cases: u64 = std::env::var("KENTRY_PARQUET_CASES").map_or(2000, |cases| cases.parse().unwrap());
     let (mut refused, mut changed, mut panicked) = (0, 0, Vec::new());
