@@ -1,18 +1,16 @@
-//! Hosts that are alike, split until no fact separates them any more, and how likely each is as far off as it is.
+//! Hosts that are alike, split until no fact separates them any more.
 
-use crate::LEAST_HOSTS;
 use crate::columns::Columns;
-use crate::corrected::{FALSE_ODD, together};
+use crate::corrected::FALSE_ODD;
 use crate::difference::{Between, rounded};
-use crate::distance::{Distance, distances, distribution, error, usual_variance};
+use crate::distance::{error, usual_variance};
+use crate::far::Far;
 use crate::fleet::{Fleet, TWO_SIDED};
 use crate::hosts::{Host, KIND};
 use crate::judgement::{Cohort, CohortRow, SplitSide};
 use crate::median::middle_and_spread;
 use crate::sample::{Sample, samples};
 use crate::split::{Found, best};
-use crate::student::Student;
-use crate::tails::Tails;
 use crate::words::Word;
 use statrs::distribution::{ContinuousCDF, Normal};
 use std::collections::{BTreeMap, BTreeSet};
@@ -48,11 +46,7 @@ pub(crate) struct Judged {
     /// Facts of these splits.
     sides: Vec<Fact>,
     pub samples: Vec<Sample>,
-    /// Of each sample, the distances of its hosts; empty where there are too few.
-    pub distances: Vec<Vec<Distance>>,
-    pub tail_freedom: Option<f64>,
-    /// Of each host with a distance, how likely it is by chance.
-    pub p: BTreeMap<u32, f64>,
+    pub far: Far,
     /// The odd ones, with their corrected probability.
     pub odd: BTreeMap<u32, f64>,
     /// Those that would be, were they not so many.
@@ -176,50 +170,18 @@ impl Part {
 
 impl Judged {
     fn of(part: Part) -> Judged {
-        let mut judged = Judged {
+        Judged {
+            far: Far::of(&part.samples, part.hosts.len()),
             hosts: part.hosts,
             facts: part.facts,
             path: part.path,
             sides: part.sides,
-            distances: part.samples.iter().map(of_enough).collect(),
             samples: part.samples,
-            tail_freedom: None,
-            p: BTreeMap::new(),
             odd: BTreeMap::new(),
             mode: Vec::new(),
             odd_by: BTreeMap::new(),
             all: 0,
-        };
-        judged.test();
-        judged
-    }
-
-    /// How likely each host is as far off by chance, all of its rows together.
-    fn test(&mut self) {
-        let mut tails = Tails::new(self.hosts.len());
-        let rows = || self.samples.iter().zip(&self.distances).filter(|(_, distances)| !distances.is_empty());
-        if rows().next().is_none() {
-            return;
         }
-        for (sample, distances) in rows() {
-            tails.add(sample.hosts.iter().copied().zip(distances.iter().map(|distance| distance.distance)));
-        }
-        let freedom = tails.freedom();
-        let mut of_hosts: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
-        for (sample, distances) in rows() {
-            let Some(student) = distribution(distances.len(), freedom) else { continue };
-            for (host, distance) in sample.hosts.iter().zip(distances) {
-                of_hosts.entry(*host).or_default().push(student.beyond(distance.distance));
-            }
-        }
-        self.p = of_hosts.into_iter().filter_map(|(host, p)| Some((host, together(&p)?))).collect();
-        self.tail_freedom = Some(freedom);
-    }
-
-    /// The distribution of the distances of a sample.
-    pub fn distribution(&self, sample: usize) -> Option<Student> {
-        let count = self.distances.get(sample).map_or(0, Vec::len);
-        self.tail_freedom.filter(|_| count > 0).and_then(|freedom| distribution(count, freedom))
     }
 
     pub fn told(&self, place: usize, fleet: &Fleet, hosts: &[Host], columns: &Columns) -> Cohort {
@@ -230,9 +192,9 @@ impl Judged {
             facts: self.facts.iter().map(fact).collect(),
             split_by: sides.map(|((_, has_it), of)| SplitSide { fact: fact(of), has_it: *has_it }).collect(),
             hosts: self.hosts.iter().map(|host| hosts[*host as usize].name.clone()).collect(),
-            has_verdict: self.tail_freedom.is_some(),
+            has_verdict: self.far.tail_freedom.is_some(),
             odd: self.odd.len(),
-            tail_freedom: self.tail_freedom,
+            tail_freedom: self.far.tail_freedom,
             rows: (0..self.samples.len()).filter_map(|sample| self.row(fleet, sample)).collect(),
         }
     }
@@ -267,13 +229,10 @@ impl Judged {
     fn detectable(&self, place: usize, median: f64, spread: f64) -> Option<f64> {
         let sample = &self.samples[place];
         let usual = usual_variance(sample);
-        let error = error(median, spread, usual, usual, sample.values.len());
-        let rows = self.distances.iter().filter(|distances| !distances.is_empty()).count();
-        let reach = self.distribution(place)?.reach(FALSE_ODD / self.all.max(1) as f64 / rows.max(1) as f64);
+        let error = error(spread, sample.finest(), usual, usual, sample.values.len());
+        let rows = self.far.distances.iter().filter(|distances| !distances.is_empty()).count();
+        let reach =
+            self.far.distribution(place)?.reach(FALSE_ODD / self.all.max(1) as f64 / rows.max(1) as f64);
         (median > 0.0).then(|| rounded(100.0 * reach * error / median))
     }
-}
-
-fn of_enough(sample: &Sample) -> Vec<Distance> {
-    if sample.values.len() < LEAST_HOSTS { Vec::new() } else { distances(sample) }
 }

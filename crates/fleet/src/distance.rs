@@ -1,6 +1,6 @@
 //! How far each host is from the others of its cohort, row by row.
 
-use crate::median::{NORMAL, finest, median, middle_and_spread};
+use crate::median::{NORMAL, median, middle_and_spread};
 use crate::sample::Sample;
 use crate::student::Student;
 
@@ -26,6 +26,7 @@ pub(crate) struct Distance {
 pub(crate) fn distances(sample: &Sample) -> Vec<Distance> {
     let count = sample.values.len();
     let usual = usual_variance(sample);
+    let finest = sample.finest();
     let Some(of_all) = middle_and_spread(&sample.values) else { return Vec::new() };
     let mut others = Vec::with_capacity(count);
     let mut found = Vec::with_capacity(count);
@@ -39,15 +40,15 @@ pub(crate) fn distances(sample: &Sample) -> Vec<Distance> {
             others.iter_mut().for_each(|other| *other = (*other - middle).abs());
             spread = spread.max(NORMAL * median(&mut others).unwrap_or(spread));
         }
-        let error = error(middle, spread, usual, *variance, count);
+        let error = error(spread, finest, usual, *variance, count);
         found.push(Distance { middle, error, distance: (value - middle) / error });
     }
     found
 }
 
 /// The standard error of a host's difference. The spread has the usual error of a host in it: what its own error has beyond that is added.
-pub(crate) fn error(middle: f64, spread: f64, usual: f64, own: f64, count: usize) -> f64 {
-    let finest = finest(middle);
+/// It is no less than `finest`.
+pub(crate) fn error(spread: f64, finest: f64, usual: f64, own: f64, count: usize) -> f64 {
     let between = (spread * spread).max(usual).max(finest * finest);
     let of_middle = OF_A_MEDIAN * between / (count as f64 - 1.0).max(1.0);
     (between + of_middle + (own - usual).max(0.0)).sqrt()

@@ -3,7 +3,7 @@
 use crate::judgement::{RowName, Unit};
 use crate::words::{Word, Words};
 use document::{Level, Outcome};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use summary::{FACTS, Summary};
 
 /// Standard errors within which 95 of 100 lie: intervals of summaries are of 95 %.
@@ -27,6 +27,7 @@ pub struct Fleet {
 /// A run.
 #[derive(Debug, Clone)]
 pub(crate) struct Run {
+    pub id: Word,
     pub label: Word,
     pub machine_id: Option<Word>,
     pub boot: Option<Word>,
@@ -99,11 +100,11 @@ impl Fleet {
             self.again.push(label);
             return;
         }
-        let run = self.kept(label, summary);
+        let run = self.kept(id, label, summary);
         self.runs.push(run);
     }
 
-    fn kept(&mut self, label: Word, summary: &Summary) -> Run {
+    fn kept(&mut self, id: Word, label: Word, summary: &Summary) -> Run {
         let run = &summary.run;
         let rows = summary.rows.iter().map(|row| self.row(row)).collect();
         let words = &mut self.words;
@@ -113,6 +114,7 @@ impl Fleet {
         let began = humantime::parse_rfc3339(&run.started).ok();
         let began = began.and_then(|began| began.duration_since(std::time::UNIX_EPOCH).ok());
         Run {
+            id,
             label,
             machine_id: run.cohort.machine_id.as_deref().map(|id| words.of(id)),
             boot: run.boot_id.as_deref().map(|id| words.of(id)),
@@ -127,6 +129,28 @@ impl Fleet {
             findings: run.findings.iter().map(|(id, level)| (words.of(id), *level)).collect(),
             rows,
         }
+    }
+
+    /// The place of a row in [`Fleet::rows`].
+    pub(crate) fn place_of_row(&self, name: &RowName) -> Option<u32> {
+        self.row_places.get(name).copied()
+    }
+
+    pub(crate) fn run_ids(&self) -> BTreeSet<&str> {
+        self.runs.iter().map(|run| self.words.text(run.id)).collect()
+    }
+
+    /// Labels of these runs.
+    pub(crate) fn labels_of(&self, ids: &BTreeSet<&str>) -> Vec<String> {
+        let runs = self.runs.iter().filter(|run| ids.contains(self.words.text(run.id)));
+        runs.map(|run| self.words.text(run.label).to_owned()).collect()
+    }
+
+    /// The same without these runs.
+    pub(crate) fn without(&self, ids: &BTreeSet<&str>) -> Fleet {
+        let mut rest = self.clone();
+        rest.runs.retain(|run| !ids.contains(self.words.text(run.id)));
+        rest
     }
 
     fn row(&mut self, row: &summary::Row) -> Row {

@@ -56,7 +56,7 @@ impl Fleet {
             false_odd: FALSE_ODD,
             by: settings.by.clone(),
             hosts: hosts.len(),
-            judged: judged.iter().map(|cohort| cohort.p.len()).sum(),
+            judged: judged.iter().map(|cohort| cohort.far.p.len()).sum(),
             runs: self.runs.len(),
             splits: splits.iter().map(|split| told_split(split, &judged, self, &columns)).collect(),
             cohorts: told,
@@ -100,11 +100,11 @@ impl Fleet {
 
 /// Corrects for the number of all hosts, whatever their cohort, and says of the odd ones what differs.
 fn name_odd(judged: &mut [Judged], hosts: &[Host], columns: &Columns, fleet: &Fleet) -> Vec<OddHost> {
-    let p: Vec<f64> = judged.iter().flat_map(|cohort| cohort.p.values().copied()).collect();
+    let p: Vec<f64> = judged.iter().flat_map(|cohort| cohort.far.p.values().copied()).collect();
     let mut corrected = benjamini_hochberg(&p).into_iter();
     let all = p.len();
     for cohort in judged.iter_mut() {
-        let of_cohort = cohort.p.keys().copied().zip(corrected.by_ref());
+        let of_cohort = cohort.far.p.keys().copied().zip(corrected.by_ref());
         cohort.odd = of_cohort.filter(|(_, q)| *q <= FALSE_ODD).collect();
         if cohort.odd.len() as f64 > MOST_ODD * cohort.hosts.len() as f64 {
             cohort.mode = std::mem::take(&mut cohort.odd).into_keys().collect();

@@ -11,12 +11,16 @@ mod corrected;
 mod difference;
 mod distance;
 mod explain;
+mod far;
 mod fleet;
+mod gate;
 mod hosts;
 mod judge;
 mod judgement;
+mod lost;
 mod median;
 mod odd;
+mod otherwise;
 mod pairs;
 mod rollout;
 mod sample;
@@ -32,7 +36,9 @@ pub use judgement::{
     Closed, Cohort, CohortRow, Difference, Differs, FactValue, FindingCount, Judgement, Mitigation,
     MitigationValue, Named, OddHost, Remark, RowName, SCHEMA, Split, SplitSide, Unit, ValueCount,
 };
-pub use rollout::{Answer, FactChange, Gate, Rollout, RolloutRow, Stratum, Verdict};
+pub use rollout::{
+    Answer, FactChange, Gate, LostRow, Otherwise, OtherwiseRow, Rollout, RolloutRow, Stratum, Verdict,
+};
 
 /// With fewer hosts in a cohort, or fewer pairs of a row, there is no verdict.
 pub const LEAST_HOSTS: usize = 5;

@@ -14,6 +14,11 @@ pub(crate) fn finest(middle: f64) -> f64 {
     (FINEST_PART * middle.abs()).max(FINEST)
 }
 
+/// The same of logarithms of figures around this middle.
+pub(crate) fn finest_of_logarithms(middle: f64) -> f64 {
+    finest(middle) / middle
+}
+
 /// The middle value, or the mean of the two in the middle; changes the order.
 pub(crate) fn median(values: &mut [f64]) -> Option<f64> {
     if values.is_empty() {

@@ -3,14 +3,18 @@
 use crate::columns::{Column, Columns};
 use crate::corrected::benjamini_hochberg;
 use crate::difference::rounded;
-use crate::fleet::Fleet;
+use crate::fleet::{Figure, Fleet};
+use crate::gate::{answer, gate};
 use crate::hosts::{GENERATION, Host, remark};
-use crate::judgement::{FactValue, Named, Remark, SCHEMA, Unit};
-use crate::median::median;
-use crate::rollout::{Answer, FactChange, Gate, Rollout, RolloutRow, Stratum, Verdict};
-use crate::sample::{OfHost, boots_add, in_cycles, rows_of_hosts};
+use crate::judgement::{FactValue, Named, Remark, RowName, SCHEMA, Unit};
+use crate::lost::Both;
+use crate::median::{finest_of_logarithms, median};
+use crate::otherwise::otherwise;
+use crate::rollout::{FactChange, Rollout, RolloutRow, Stratum, Verdict};
+use crate::sample::{OTHER_UNIT, OfHost, Sample, boots_add, known, rows_of_hosts};
 use crate::shift::Shift;
 use crate::{LEAST_HOSTS, Settings, UnknownFact};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Of the changes that are told, this part is none, in the mean over roll-outs.
@@ -37,19 +41,30 @@ impl Fleet {
         after.check(settings)?;
         let mut remarks = Vec::new();
         let mut shared = BTreeSet::new();
-        for side in [self, after] {
+        let ids = [self, after].map(Fleet::run_ids);
+        let on_both: BTreeSet<&str> = ids[0].intersection(&ids[1]).copied().collect();
+        let rest = [self, after].map(|side| match on_both.is_empty() {
+            true => Cow::Borrowed(side),
+            false => Cow::Owned(side.without(&on_both)),
+        });
+        remarks.extend(remark(
+            "run-on-both-sides",
+            "Runs of these stand on both sides, by their ids, and show no change: they are left out. Give each side its own runs.",
+            after.labels_of(&on_both),
+        ));
+        for side in &rest {
             let of_side = side.shared_ids();
             shared.extend(of_side.ids);
             remarks.extend(of_side.remarks);
         }
-        let sides = Sides::of(self, after, &shared);
+        let sides = Sides::of(&rest[0], &rest[1], &shared);
         remarks.extend(sides.remarks());
         let mut strata = sides.strata(&settings.by);
+        strata.sort_by_key(|stratum| std::cmp::Reverse(stratum.told.hosts.len()));
+        (1..).zip(&mut strata).for_each(|(number, stratum)| stratum.told.id = format!("s{number}"));
         judge(&mut strata, settings.fail_above_percent);
-        let mut told: Vec<Stratum> = strata.into_iter().map(|stratum| stratum.told).collect();
-        told.sort_by_key(|stratum| std::cmp::Reverse(stratum.hosts.len()));
-        (1..).zip(&mut told).for_each(|(number, stratum)| stratum.id = format!("s{number}"));
-        Ok(Rollout {
+        remarks.extend(left_out(&strata));
+        let mut rollout = Rollout {
             schema: SCHEMA.to_owned(),
             kind: "rollout".to_owned(),
             false_changes: FALSE_CHANGES,
@@ -59,10 +74,13 @@ impl Fleet {
             only_after: sides.only(1),
             runs: [self.runs.len(), after.runs.len()],
             changed: sides.changed(),
-            gate: settings.fail_above_percent.map(|limit| gate(&told, limit)),
-            strata: told,
+            otherwise: otherwise(&strata),
+            strata: strata.into_iter().map(|stratum| stratum.told).collect(),
+            gate: None,
             remarks,
-        })
+        };
+        rollout.gate = settings.fail_above_percent.map(|limit| gate(&rollout, limit));
+        Ok(rollout)
     }
 }
 
@@ -101,10 +119,14 @@ impl<'a> Sides<'a> {
 
     /// Hosts of one side without a partner on the other.
     fn only(&self, side: usize) -> Named {
+        Named::of(self.alone(side).map(|host| host.name.clone()))
+    }
+
+    fn alone(&self, side: usize) -> impl Iterator<Item = &Host> {
         let paired: BTreeSet<u32> =
             self.pairs.iter().map(|pair| if side == 0 { pair.0 } else { pair.1 }).collect();
-        let alone = (0_u32..).zip(&self.hosts[side]).filter(|(place, _)| !paired.contains(place));
-        Named::of(alone.map(|(_, host)| host.name.clone()))
+        let hosts = (0_u32..).zip(&self.hosts[side]);
+        hosts.filter(move |(place, _)| !paired.contains(place)).map(|(_, host)| host)
     }
 
     fn boots(&self, side: usize, place: u32) -> usize {
@@ -125,6 +147,11 @@ impl<'a> Sides<'a> {
                     != self.value(1, self.columns[1].find(id), pair.1)
             })
         });
+        let alone = [0, 1].map(|side| {
+            let alone = self.alone(side).map(|host| (host.identity.as_str(), host.name.as_str()));
+            alone.collect::<BTreeMap<&str, &str>>()
+        });
+        let of_other_kind = alone[1].iter().filter(|(identity, _)| alone[0].contains_key(*identity));
         let again = self
             .fleets
             .iter()
@@ -146,6 +173,11 @@ impl<'a> Sides<'a> {
                 "other-probes",
                 "The two sides were measured by different versions of kentry or of its timed code: measure both by one.",
                 of_other_code.map(name),
+            ),
+            remark(
+                "generation-changed",
+                "Processor, hypervisor or kind of machine of these hosts is another on the side after: they are in no pair.",
+                of_other_kind.map(|(_, name)| (*name).to_owned()),
             ),
             remark(
                 "same-run",
@@ -221,71 +253,145 @@ impl<'a> Sides<'a> {
             let of_side = pairs.iter().map(|pair| if side == 0 { pair.0 } else { pair.1 });
             of_side.map(|place| &self.hosts[side][place as usize]).collect::<Vec<&Host>>()
         });
-        let names = [0, 1].map(|side| &self.fleets[side].rows);
-        let in_cycles = [0, 1].map(|side| in_cycles(self.fleets[side], &hosts[side]));
-        let is_in_cycles: BTreeSet<_> = (0..2)
-            .flat_map(|side| {
-                in_cycles[side].iter().map(|row| &names[side][*row as usize]).collect::<Vec<_>>()
-            })
-            .collect();
+        let both = Both { fleets: self.fleets, hosts: &hosts };
+        let units = self.units(&hosts);
         let rows = [0, 1].map(|side| {
-            let unit_of = |row: u32| unit(is_in_cycles.contains(&names[side][row as usize]));
-            rows_of_hosts(self.fleets[side], &hosts[side], unit_of)
+            let names = &self.fleets[side].rows;
+            let unit_of = |row: u32| units.get(&names[row as usize]).copied().unwrap_or(Unit::Nanoseconds);
+            let rows = rows_of_hosts(self.fleets[side], &hosts[side], unit_of);
+            let named = rows.into_iter().map(|(row, hosts)| (&names[row as usize], hosts));
+            named.collect::<HashMap<&RowName, Vec<(u32, OfHost)>>>()
         });
-        let place_before: HashMap<_, u32> =
-            (0_u32..).zip(names[0]).map(|(place, name)| (name, place)).collect();
-        let tested = rows[1].iter().filter_map(|(row, after)| {
-            let name = &names[1][*row as usize];
-            let before = rows[0].get(place_before.get(name)?)?;
+        let told = Stratum {
+            id: String::new(),
+            facts,
+            hosts: hosts[1].iter().map(|host| host.name.clone()).collect(),
+            rows: Vec::new(),
+            lost: Vec::new(),
+        };
+        let mut tested = Tested { told, shifts: Vec::new(), samples: Vec::new(), left_out: Vec::new() };
+        for name in self.row_names() {
+            let [before, after] = [0, 1].map(|side| rows[side].get(name).map_or(&[][..], Vec::as_slice));
             let logs = Logs::of(before, after);
-            logs.row(name, unit(is_in_cycles.contains(name)))
-        });
-        let (rows, shifts) = tested.unzip();
-        let names = hosts[1].iter().map(|host| host.name.clone()).collect();
-        Tested { told: Stratum { id: String::new(), facts, hosts: names, rows }, shifts }
+            let had = before.iter().filter(|(_, host)| host.logarithms().is_some());
+            let had: Vec<u32> = had.map(|(place, _)| *place).collect();
+            tested.told.lost.extend(both.lost(name, &had, &logs.hosts));
+            let unit = units.get(name).copied().unwrap_or(Unit::Nanoseconds);
+            let place = u32::try_from(tested.told.rows.len()).unwrap_or(u32::MAX);
+            let Some((row, shift, sample)) = logs.row(name, unit, place) else { continue };
+            tested.told.rows.push(row);
+            tested.shifts.push(shift);
+            tested.samples.push(sample);
+        }
+        tested.left_out = self.left_out(&hosts, &units);
+        tested
+    }
+
+    /// Rows in the order of the side after, then those that only the side before has.
+    fn row_names(&self) -> impl Iterator<Item = &'a RowName> {
+        let [before, after] = self.fleets;
+        let gone = before.rows.iter().filter(|name| after.place_of_row(name).is_none());
+        after.rows.iter().chain(gone)
+    }
+
+    /// The unit of each row: core cycles where most of the pairs with figures in any unit know them on both sides.
+    fn units(&self, hosts: &[Vec<&Host>; 2]) -> BTreeMap<&'a RowName, Unit> {
+        let known = [0, 1].map(|side| known(self.fleets[side], &hosts[side]));
+        let of = |name| {
+            let [before, after] = [0, 1].map(|side| {
+                self.fleets[side]
+                    .place_of_row(name)
+                    .and_then(|row| known[side].get(&row))
+                    .cloned()
+                    .unwrap_or_default()
+            });
+            // A row that is lost keeps the unit that it had.
+            let both = before.on_both(&after);
+            if both.hosts().is_empty() { before.unit() } else { both.unit() }
+        };
+        self.row_names().map(|name| (name, of(name))).collect()
+    }
+
+    /// Hosts with rows whose figures on both sides are in the other unit.
+    fn left_out(&self, hosts: &[Vec<&Host>; 2], units: &BTreeMap<&RowName, Unit>) -> Vec<String> {
+        let known = [0, 1].map(|side| known(self.fleets[side], &hosts[side]));
+        let of_row = |(name, unit): (&&RowName, &Unit)| {
+            let [before, after] =
+                [0, 1].map(|side| known[side].get(&self.fleets[side].place_of_row(name)?).cloned());
+            let both = before.zip(after).map(|(before, after)| before.on_both(&after)).unwrap_or_default();
+            both.left_out(*unit)
+        };
+        let places: BTreeSet<u32> = units.iter().flat_map(of_row).collect();
+        places.into_iter().map(|place| hosts[1][place as usize].name.clone()).collect()
     }
 }
 
-fn unit(is_in_cycles: bool) -> Unit {
-    if is_in_cycles { Unit::CoreCycles } else { Unit::Nanoseconds }
+/// A stratum, and of each of its rows what pairs say of it.
+pub(crate) struct Tested {
+    pub told: Stratum,
+    shifts: Vec<Option<Shift>>,
+    /// How much each pair changed, logarithms; rows are places among those that are told.
+    pub samples: Vec<Sample>,
+    /// Hosts that rows leave out for their unit.
+    left_out: Vec<String>,
 }
 
-/// A stratum, and of each of its rows what pairs say of it.
-struct Tested {
-    told: Stratum,
-    shifts: Vec<Option<Shift>>,
+fn left_out(strata: &[Tested]) -> Option<Remark> {
+    remark("other-unit", OTHER_UNIT, strata.iter().flat_map(|stratum| stratum.left_out.iter().cloned()))
 }
 
 /// The logarithms of a row's costs on hosts of both sides, boot by boot.
 struct Logs {
+    /// Places of the pairs, in order.
+    hosts: Vec<u32>,
     pairs: Vec<[OfHost; 2]>,
 }
 
 impl Logs {
     fn of(before: &[(u32, OfHost)], after: &[(u32, OfHost)]) -> Logs {
         let before: HashMap<u32, &OfHost> = before.iter().map(|(place, host)| (*place, host)).collect();
-        let pairs = after
+        let (hosts, pairs) = after
             .iter()
-            .filter_map(|(place, after)| Some([before.get(place)?.logarithms()?, after.logarithms()?]));
-        Logs { pairs: pairs.collect() }
+            .filter_map(|(place, after)| {
+                Some((*place, [before.get(place)?.logarithms()?, after.logarithms()?]))
+            })
+            .unzip();
+        Logs { hosts, pairs }
     }
 
     fn means(&self, side: usize) -> Vec<f64> {
         self.pairs.iter().filter_map(|pair| pair[side].mean()).collect()
     }
 
-    fn row(&self, name: &crate::RowName, unit: Unit) -> Option<(RolloutRow, Option<Shift>)> {
+    /// How much each host changed.
+    fn sample(&self, row: u32, unit: Unit, boots: Option<f64>, finest: f64) -> Sample {
+        let change = |pair: &[OfHost; 2]| {
+            let (before, after) = (pair[0].figure(boots)?, pair[1].figure(boots)?);
+            Some(Figure {
+                estimate: after.estimate - before.estimate,
+                variance: before.variance.zip(after.variance).map(|(before, after)| before + after),
+            })
+        };
+        let hosts = self.hosts.iter().zip(&self.pairs);
+        let figures: Vec<(u32, Figure)> =
+            hosts.filter_map(|(place, pair)| Some((*place, change(pair)?))).collect();
+        Sample::of(row, unit, &figures, Some(finest))
+    }
+
+    fn row(&self, name: &RowName, unit: Unit, place: u32) -> Option<(RolloutRow, Option<Shift>, Sample)> {
         let [before, after] = [0, 1].map(|side| self.means(side));
         let differences: Vec<f64> = before.iter().zip(&after).map(|(before, after)| after - before).collect();
         let middle = |values: Vec<f64>| median(&mut values.into_iter().map(f64::exp).collect::<Vec<f64>>());
         let shift = (differences.len() >= LEAST_HOSTS).then(|| Shift::of(&differences)).flatten();
         let boots = boots_add(self.pairs.iter().flatten());
+        let (before, after) = (middle(before)?, middle(after)?);
+        let sample = self.sample(place, unit, boots, finest_of_logarithms(before));
         let row = RolloutRow {
             name: name.clone(),
             unit,
             pairs: differences.len(),
-            before: rounded(middle(before)?),
-            after: rounded(middle(after)?),
+            before: rounded(before),
+            after: rounded(after),
             percent: shift.as_ref().map(|shift| percent(shift.middle)),
             percent_low: None,
             percent_high: None,
@@ -296,12 +402,12 @@ impl Logs {
             verdict: Verdict::Unknown,
             gate: None,
         };
-        Some((row, shift))
+        Some((row, shift, sample))
     }
 }
 
 /// A difference of logarithms as percent.
-fn percent(difference: f64) -> f64 {
+pub(crate) fn percent(difference: f64) -> f64 {
     rounded(100.0 * difference.exp_m1())
 }
 
@@ -338,25 +444,4 @@ fn judge(strata: &mut [Tested], limit: Option<f64>) {
         let all = strata.iter_mut().flat_map(|stratum| stratum.told.rows.iter_mut());
         all.for_each(|row| row.gate = Some(answer(row, limit)));
     }
-}
-
-fn answer(row: &RolloutRow, limit: f64) -> Answer {
-    match row.percent_low.zip(row.percent_high) {
-        Some((low, _)) if low > limit => Answer::Regression,
-        Some((_, high)) if high <= limit => Answer::Pass,
-        _ => Answer::Inconclusive,
-    }
-}
-
-fn gate(strata: &[Stratum], limit: f64) -> Gate {
-    let rows = || strata.iter().flat_map(|stratum| stratum.rows.iter().map(move |row| (stratum, row)));
-    let answer = rows().filter_map(|(_, row)| row.gate).max().unwrap_or(Answer::Inconclusive);
-    let decides = |(stratum, row): (&Stratum, &RolloutRow)| {
-        let crate::RowName { entry, operation, bits, configuration } = &row.name;
-        let behind =
-            configuration.as_ref().map(|configuration| format!(" {configuration}")).unwrap_or_default();
-        (answer != Answer::Pass && row.gate == Some(answer))
-            .then(|| format!("{} {entry} {operation} {bits}{behind}", stratum.id))
-    };
-    Gate { answer, limit_percent: limit, decided_by: rows().filter_map(decides).collect() }
 }

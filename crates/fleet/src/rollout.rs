@@ -1,6 +1,7 @@
 //! What is said of a roll-out: the same hosts before and after.
 
 use crate::judgement::{FactValue, Named, Remark, RowName, Unit};
+use document::Outcome;
 use serde::{Deserialize, Serialize};
 
 /// What a roll-out changed, by generation and row.
@@ -26,6 +27,9 @@ pub struct Rollout {
     pub changed: Vec<FactChange>,
     /// Hosts of one processor, hypervisor and kind of machine and kernel, the largest stratum first.
     pub strata: Vec<Stratum>,
+    /// Hosts that changed otherwise than their stratum's others, the clearest first; of these, at most 1 % did not, in the mean over
+    /// roll-outs. Rows tell of the middle host, and hide them.
+    pub otherwise: Vec<Otherwise>,
     /// What the gate says; null where none was asked for.
     pub gate: Option<Gate>,
     /// What a reader must know besides; says whether what boots differ by is known within hosts or is a part of what pairs differ by.
@@ -58,6 +62,63 @@ pub struct Stratum {
     pub hosts: Vec<String>,
     /// Its rows, in the order in which runs have them.
     pub rows: Vec<RolloutRow>,
+    /// Rows that had a figure before and have none afterwards, on some pairs or on all.
+    pub lost: Vec<LostRow>,
+}
+
+/// A row that lost its figure.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LostRow {
+    /// Which row it is.
+    #[serde(flatten)]
+    pub name: RowName,
+    /// Pairs with a figure before.
+    pub pairs: usize,
+    /// Those that have none afterwards.
+    pub lost: Named,
+    /// How it ended before on most of these; null where it was not tried.
+    pub outcome_before: Option<Outcome>,
+    /// How it ends afterwards on most of these; null where it was not tried.
+    pub outcome_after: Option<Outcome>,
+    /// Why, in words; the reason of most of these.
+    pub reason_after: Option<String>,
+}
+
+/// A host that changed otherwise than its stratum's others.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Otherwise {
+    /// Its name.
+    pub host: String,
+    /// Id of its stratum.
+    pub stratum: String,
+    /// How likely a host as far from the others is one like them, 0 to 1, of this host alone.
+    pub p: f64,
+    /// The same, corrected for the number of hosts (Benjamini and Hochberg).
+    pub q: f64,
+    /// The rows that tell by themselves, the clearest first; where only all of them together do, the clearest one.
+    pub rows: Vec<OtherwiseRow>,
+}
+
+/// How much a row changed on a host that changed otherwise.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OtherwiseRow {
+    /// Which row it is.
+    #[serde(flatten)]
+    pub name: RowName,
+    /// How much it changed on this host, percent.
+    pub percent: f64,
+    /// How much it changed on the middle one of the others, percent.
+    pub others_percent: f64,
+    /// How much more it changed here than there, percent.
+    pub more_percent: f64,
+    /// Lower end of that one's interval, which reckons with that rows and hosts were chosen for their difference.
+    pub more_percent_low: f64,
+    /// Upper end of it.
+    pub more_percent_high: f64,
+    /// How likely a distance as great is of a host like the others, 0 to 1, two-sided, of this row alone.
+    pub p: f64,
+    /// Whether the row is told by itself.
+    pub is_clear: bool,
 }
 
 /// What can be said of a row.
@@ -123,13 +184,14 @@ pub enum Answer {
     Regression,
 }
 
-/// What the gate says of all rows.
+/// What the gate says of all rows and hosts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Gate {
-    /// The worst answer of any row; inconclusive where there is no row.
+    /// The worst answer of any row. No better than inconclusive where there is no row, where a row was lost on all pairs, where hosts are in no
+    /// pair, and where a host changed otherwise than its stratum and by more than the limit.
     pub answer: Answer,
     /// The limit, percent.
     pub limit_percent: f64,
-    /// The rows that decide, the stratum's id first: `s1 syscall-x86_64 getppid`. Empty where all pass.
+    /// What decides: rows, the stratum's id first (`s1 syscall-x86_64 getppid 64`), rows that were lost, and hosts. Empty where all pass.
     pub decided_by: Vec<String>,
 }

@@ -3,7 +3,7 @@
 use crate::fleet::{Figure, Fleet, Run};
 use crate::hosts::Host;
 use crate::judgement::Unit;
-use crate::median::median;
+use crate::median::{finest, median, middle_and_spread};
 use crate::words::Word;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,6 +26,8 @@ pub(crate) struct Sample {
     pub variances: Vec<f64>,
     /// Whether that is known.
     pub is_known: Vec<bool>,
+    /// Of logarithms, the standard deviation that they are told to at best; none of costs, whose median says it.
+    pub finest: Option<f64>,
 }
 
 /// What a host's runs say of a row, boot by boot.
@@ -42,10 +44,13 @@ impl OfHost {
         (count > 0.0).then(|| self.boots.iter().map(|boot| boot.estimate).sum::<f64>() / count)
     }
 
-    /// The same of the estimates' logarithms, without their errors; none where one is not above zero.
+    /// The same of the estimates' logarithms; none where one is not above zero.
     pub fn logarithms(&self) -> Option<OfHost> {
         let logarithm = |boot: &Figure| {
-            (boot.estimate > 0.0).then(|| Figure { estimate: boot.estimate.ln(), variance: None })
+            (boot.estimate > 0.0).then(|| Figure {
+                estimate: boot.estimate.ln(),
+                variance: boot.variance.map(|variance| variance / boot.estimate.powi(2)),
+            })
         };
         Some(OfHost { boots: self.boots.iter().map(logarithm).collect::<Option<Vec<Figure>>>()? })
     }
@@ -58,7 +63,7 @@ impl OfHost {
     }
 
     /// The mean, whose error is the greatest of what its intervals, its own boots and those of all hosts say.
-    fn figure(&self, of_all: Option<f64>) -> Option<Figure> {
+    pub fn figure(&self, of_all: Option<f64>) -> Option<Figure> {
         let count = self.boots.len() as f64;
         let by_intervals: Option<f64> = self.boots.iter().map(|boot| boot.variance).sum();
         let by_boots = [self.between(), of_all].into_iter().flatten().map(|variance| variance / count);
@@ -99,11 +104,64 @@ pub(crate) fn rows_of_hosts(
     rows
 }
 
-/// Rows whose core cycles any of these hosts knows.
-pub(crate) fn in_cycles(fleet: &Fleet, hosts: &[&Host]) -> BTreeSet<u32> {
-    let runs = hosts.iter().flat_map(|host| &host.runs).map(|number| &fleet.runs[*number as usize]);
-    let rows = runs.flat_map(|run| run.rows.iter());
-    rows.filter(|row| row.figure(Unit::CoreCycles).is_some()).map(|row| row.name).collect()
+/// Hosts that know a row in each unit, by their places, in order.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Known {
+    cycles: Vec<u32>,
+    nanoseconds: Vec<u32>,
+}
+
+/// What is said of hosts that do not know the unit of a row.
+pub(crate) const OTHER_UNIT: &str = "Each row is in the unit that most hosts know. These hosts know rows in the other one only, and these rows leave                                      them out.";
+
+impl Known {
+    /// Those that know it in any unit.
+    pub fn hosts(&self) -> BTreeSet<u32> {
+        self.cycles.iter().chain(&self.nanoseconds).copied().collect()
+    }
+
+    /// Core cycles where most of them know those: a few that know no others leave out no majority.
+    pub fn unit(&self) -> Unit {
+        if 2 * self.cycles.len() > self.hosts().len() { Unit::CoreCycles } else { Unit::Nanoseconds }
+    }
+
+    /// Those that know it, but not in this unit.
+    pub fn left_out(&self, unit: Unit) -> BTreeSet<u32> {
+        let (own, other) = match unit {
+            Unit::CoreCycles => (&self.cycles, &self.nanoseconds),
+            Unit::Nanoseconds => (&self.nanoseconds, &self.cycles),
+        };
+        other.iter().filter(|place| own.binary_search(place).is_err()).copied().collect()
+    }
+
+    /// Those that know it on this side and on another in one unit.
+    pub fn on_both(&self, other: &Known) -> Known {
+        let both = |own: &[u32], other: &[u32]| {
+            own.iter().filter(|place| other.binary_search(place).is_ok()).copied().collect()
+        };
+        Known {
+            cycles: both(&self.cycles, &other.cycles),
+            nanoseconds: both(&self.nanoseconds, &other.nanoseconds),
+        }
+    }
+}
+
+/// Which of these hosts know which row, by its place, in which unit.
+pub(crate) fn known(fleet: &Fleet, hosts: &[&Host]) -> BTreeMap<u32, Known> {
+    let mut all: BTreeMap<u32, Known> = BTreeMap::new();
+    for (place, host) in (0_u32..).zip(hosts) {
+        for row in host.runs.iter().flat_map(|run| fleet.runs[*run as usize].rows.iter()) {
+            let known = all.entry(row.name).or_default();
+            for (unit, places) in
+                [(Unit::CoreCycles, &mut known.cycles), (Unit::Nanoseconds, &mut known.nanoseconds)]
+            {
+                if row.figure(unit).is_some() && places.last() != Some(&place) {
+                    places.push(place);
+                }
+            }
+        }
+    }
+    all
 }
 
 /// A run whose boot nobody knows is of one of its own.
@@ -122,10 +180,11 @@ fn mean_of_runs(figures: &[Figure]) -> Figure {
     }
 }
 
-/// The rows of a cohort, in core cycles where any host knows them, in the order in which runs have them.
+/// The rows of a cohort in the unit that most of its hosts know, in the order in which runs have them.
 pub(crate) fn samples(fleet: &Fleet, hosts: &[&Host]) -> Vec<Sample> {
-    let in_cycles = in_cycles(fleet, hosts);
-    let unit_of = |row| if in_cycles.contains(&row) { Unit::CoreCycles } else { Unit::Nanoseconds };
+    let units: BTreeMap<u32, Unit> =
+        known(fleet, hosts).into_iter().map(|(row, known)| (row, known.unit())).collect();
+    let unit_of = |row| units.get(&row).copied().unwrap_or(Unit::Nanoseconds);
     let rows = rows_of_hosts(fleet, hosts, unit_of);
     rows.into_iter().map(|(row, of_hosts)| sample(row, unit_of(row), &of_hosts)).collect()
 }
@@ -134,19 +193,35 @@ fn sample(row: u32, unit: Unit, of_hosts: &[(u32, OfHost)]) -> Sample {
     let of_boots = boots_add(of_hosts.iter().map(|(_, host)| host));
     let figures: Vec<(u32, Figure)> =
         of_hosts.iter().filter_map(|(place, host)| Some((*place, host.figure(of_boots)?))).collect();
-    let mut known: Vec<f64> = figures.iter().filter_map(|(_, figure)| figure.variance).collect();
-    let usual = median(&mut known).unwrap_or(0.0);
-    Sample {
-        row,
-        unit,
-        hosts: figures.iter().map(|(place, _)| *place).collect(),
-        values: figures.iter().map(|(_, figure)| figure.estimate).collect(),
-        variances: figures.iter().map(|(_, figure)| figure.variance.unwrap_or(usual)).collect(),
-        is_known: figures.iter().map(|(_, figure)| figure.variance.is_some()).collect(),
-    }
+    Sample::of(row, unit, &figures, None)
 }
 
 impl Sample {
+    /// Of hosts by their places, in order.
+    pub fn of(row: u32, unit: Unit, figures: &[(u32, Figure)], finest: Option<f64>) -> Sample {
+        let mut known: Vec<f64> = figures.iter().filter_map(|(_, figure)| figure.variance).collect();
+        let usual = median(&mut known).unwrap_or(0.0);
+        Sample {
+            row,
+            unit,
+            hosts: figures.iter().map(|(place, _)| *place).collect(),
+            values: figures.iter().map(|(_, figure)| figure.estimate).collect(),
+            variances: figures.iter().map(|(_, figure)| figure.variance.unwrap_or(usual)).collect(),
+            is_known: figures.iter().map(|(_, figure)| figure.variance.is_some()).collect(),
+            finest,
+        }
+    }
+
+    /// The least standard deviation that hosts are told to. Where most of them have the very same value, the clock is coarse: a step of it,
+    /// which is how far the nearest other value is.
+    pub fn finest(&self) -> f64 {
+        let Some((middle, spread)) = middle_and_spread(&self.values) else { return 0.0 };
+        let finest = self.finest.unwrap_or_else(|| finest(middle));
+        let others = self.values.iter().map(|value| (value - middle).abs()).filter(|step| *step > 0.0);
+        let step = others.reduce(f64::min).filter(|_| spread == 0.0);
+        finest.max(step.unwrap_or(0.0))
+    }
+
     /// The same of these hosts alone, by their new places.
     pub fn only(&self, new_place: &[Option<u32>]) -> Sample {
         let kept: Vec<(usize, u32)> = self
@@ -162,6 +237,7 @@ impl Sample {
             values: kept.iter().map(|(place, _)| self.values[*place]).collect(),
             variances: kept.iter().map(|(place, _)| self.variances[*place]).collect(),
             is_known: kept.iter().map(|(place, _)| self.is_known[*place]).collect(),
+            finest: self.finest,
         }
     }
 }

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::sync::LazyLock;
 use summary::{Cohort, Run, Summary};
-use world::{ROWS, Random, row};
+use world::{PLAIN, ROWS, Random, World, row};
 
 /// A quiet host of thirty-two, `more` dearer.
 fn summary(name: &str, seed: u64, more: f64) -> Summary {
@@ -357,6 +357,7 @@ fn a_roll_out_has_pairs_verdicts_and_a_gate() {
         (gate.answer, gate.decided_by.len(), gate.decided_by[0].as_str()),
         (Answer::Regression, ROWS, "s1 entry0 operation0 64")
     );
+    let before = fleet_of(30, |_| 0.0, |_, _| ());
     let same = before.roll_out(&after(30, -0.003), &settings).unwrap();
     of_the_schema(&same);
     assert_eq!(same.gate.as_ref().unwrap().answer, Answer::Pass);
@@ -375,4 +376,121 @@ fn a_roll_out_has_pairs_verdicts_and_a_gate() {
             .all(|row| row.verdict == Verdict::Unknown && row.percent.is_none() && row.pairs == 4)
     );
     assert_eq!(few.gate.unwrap().answer, Answer::Inconclusive);
+}
+
+/// A gate at 3 %.
+fn gated(before: &Fleet, after: &Fleet) -> fleet::Rollout {
+    let settings = Settings { fail_above_percent: Some(3.0), ..Settings::default() };
+    let rollout = before.roll_out(after, &settings).unwrap();
+    of_the_schema(&rollout);
+    rollout
+}
+
+/// The second side of a roll-out that changed nothing, with what `change` does to it.
+fn second(hosts: usize, more: impl Fn(usize) -> f64, change: impl Fn(usize, &mut Summary)) -> Fleet {
+    let mut fleet = Fleet::new();
+    for number in 0..hosts {
+        let name = format!("node{number:02}");
+        let mut summary = summary(&name, 1000 + number as u64, more(number));
+        summary.run.run_id = format!("{name} again");
+        change(number, &mut summary);
+        fleet.add(&name, &summary);
+    }
+    fleet
+}
+
+fn decided(rollout: &fleet::Rollout) -> (Answer, Vec<&str>) {
+    let gate = rollout.gate.as_ref().unwrap();
+    (gate.answer, gate.decided_by.iter().map(String::as_str).collect())
+}
+
+#[test]
+fn ten_hosts_of_a_hundred_that_became_slower_do_not_hide_behind_the_middle_one() {
+    let before = fleet_of(100, |_| 0.0, |_, _| ());
+    let rollout = gated(&before, &second(100, |number| if number < 10 { 0.5 } else { 0.0 }, |_, _| ()));
+    let hosts: Vec<&str> = rollout.otherwise.iter().map(|host| host.host.as_str()).collect();
+    assert_eq!(hosts.len(), 10, "{hosts:?}");
+    assert!(hosts.iter().all(|host| *host < "node10"), "{hosts:?}");
+    let row = &rollout.otherwise[0].rows[0];
+    assert!(row.is_clear && (49.0..51.0).contains(&row.more_percent), "{row:?}");
+    assert!(row.more_percent_low < 50.0 && row.more_percent_high > 50.0, "{row:?}");
+    let (answer, by) = decided(&rollout);
+    assert_eq!((answer, by.len()), (Answer::Inconclusive, 10), "{by:?}");
+    assert!(by.iter().all(|by| by.starts_with("s1 node0") && by.ends_with(" %")), "{by:?}");
+    // One that became faster is told, and stops no roll-out.
+    let rollout = gated(&before, &second(100, |number| if number == 7 { -0.4 } else { 0.0 }, |_, _| ()));
+    assert_eq!((rollout.otherwise.len(), decided(&rollout)), (1, (Answer::Pass, vec![])));
+}
+
+#[test]
+fn where_all_hosts_change_alike_none_changed_otherwise() {
+    let mut named = 0;
+    for seed in 0..40 {
+        let [before, after] = World { cohorts: 2, ..PLAIN }.roll_out(seed, 0.05);
+        let rollout = before.roll_out(&after, &Settings::default()).unwrap();
+        named += usize::from(!rollout.otherwise.is_empty());
+    }
+    // A mean of 1 % gives so many in 40 once in some 1,000 times.
+    assert!(named < 4, "{named} of 40");
+}
+
+#[test]
+fn a_gate_does_not_pass_over_a_row_that_closed() {
+    let close = |summary: &mut Summary| {
+        let row = &mut summary.rows[2];
+        (row.outcome, row.reason) = (Outcome::Refused, Some("seccomp".to_owned()));
+        (row.core_cycles, row.nanoseconds) = (None, None);
+    };
+    let before = fleet_of(30, |_| 0.0, |_, _| ());
+    let rollout = gated(&before, &second(30, |_| 0.0, |_, summary| close(summary)));
+    let [lost] = rollout.strata[0].lost.as_slice() else { panic!("{:?}", rollout.strata[0].lost) };
+    assert_eq!((lost.pairs, lost.lost.count, lost.name.operation.as_str()), (30, 30, "operation2"));
+    assert_eq!((lost.outcome_before, lost.outcome_after), (Some(Outcome::Ok), Some(Outcome::Refused)));
+    assert_eq!(lost.reason_after.as_deref(), Some("seccomp"));
+    let by = vec!["s1 entry0 operation2 64, which has no figure afterwards"];
+    assert_eq!(decided(&rollout), (Answer::Inconclusive, by));
+    // A few that lost it are told.
+    let few = |number: usize, summary: &mut Summary| {
+        if number < 3 {
+            close(summary);
+        }
+    };
+    let rollout = gated(&before, &second(30, |_| 0.0, few));
+    let lost = &rollout.strata[0].lost[0];
+    assert_eq!((lost.pairs, lost.lost.count, rollout.strata[0].rows[2].pairs), (30, 3, 27));
+    assert_eq!(decided(&rollout).0, Answer::Pass);
+    // A row that is not even tried any more.
+    let rollout = gated(&before, &second(30, |_| 0.0, |_, summary| drop(summary.rows.remove(2))));
+    let lost = &rollout.strata[0].lost[0];
+    assert_eq!((lost.lost.count, lost.outcome_after), (30, None));
+    assert_eq!(decided(&rollout).0, Answer::Inconclusive);
+}
+
+#[test]
+fn a_gate_does_not_pass_over_hosts_in_no_pair() {
+    let before = fleet_of(32, |_| 0.0, |_, _| ());
+    let rollout = gated(&before, &second(30, |_| 0.0, |_, _| ()));
+    let by = vec!["node30, node31, only before and in no pair"];
+    assert_eq!(decided(&rollout), (Answer::Inconclusive, by));
+    let moved = |number: usize, summary: &mut Summary| {
+        if number == 4 {
+            summary.run.cohort.cpu_model = Some(144);
+        }
+    };
+    let rollout = gated(&before, &second(32, |_| 0.0, moved));
+    let by = vec!["node04, only before and in no pair", "node04, only after and in no pair"];
+    assert_eq!(decided(&rollout), (Answer::Inconclusive, by));
+    let changed: Vec<_> = rollout.remarks.iter().filter(|remark| remark.id == "generation-changed").collect();
+    assert_eq!((changed.len(), changed[0].hosts.first[0].as_str()), (1, "node04"));
+}
+
+#[test]
+fn runs_that_stand_on_both_sides_pass_no_gate() {
+    let before = fleet_of(30, |_| 0.0, |_, _| ());
+    let rollout = gated(&before, &before);
+    assert_eq!((rollout.pairs, rollout.runs), (0, [30, 30]));
+    let by = vec!["no row has a figure on both sides"];
+    assert_eq!(decided(&rollout), (Answer::Inconclusive, by));
+    let [remark] = rollout.remarks.as_slice() else { panic!("{:?}", rollout.remarks) };
+    assert_eq!((remark.id.as_str(), remark.hosts.count), ("run-on-both-sides", 30));
 }

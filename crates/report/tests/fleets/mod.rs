@@ -42,9 +42,15 @@ pub fn rollout(text: &str) -> Rollout {
             { "id": "s1", "facts": [fact("cpu-model", "processor", "AuthenticAMD 26.2.1")], "hosts": ["a", "b"], "rows": [
                 rolled(0, Some([4.0, 3.1, 4.9]), "slower", "regression"), rolled(1, Some([0.1, -0.2, 0.4]), "same", "pass"),
                 rolled(2, None, "unknown", "inconclusive"),
-            ] },
-            { "id": "s2", "facts": [fact("cpu-model", "processor", text)], "hosts": ["c"], "rows": [rolled(0, Some([-3.0, -3.5, -2.5]), "faster", "pass")] },
+            ], "lost": [with(row(3), json!({
+                "pairs": 20, "lost": named(20, text), "outcome_before": "ok", "outcome_after": "refused", "reason_after": text,
+            }))] },
+            { "id": "s2", "facts": [fact("cpu-model", "processor", text)], "hosts": ["c"], "rows": [rolled(0, Some([-3.0, -3.5, -2.5]), "faster", "pass")], "lost": [] },
         ],
+        "otherwise": [{ "host": name(3, text), "stratum": "s1", "p": 1e-9, "q": 1e-7, "rows": [with(row(0), json!({
+            "percent": 50.0, "others_percent": 4.0, "more_percent": 44.2, "more_percent_low": 40.1, "more_percent_high": 48.3, "p": 1e-9,
+            "is_clear": true,
+        }))] }],
         "gate": { "answer": "regression", "limit_percent": 2.0, "decided_by": ["s1 syscall-x86_64 getppid"] },
         "remarks": [],
     }))
