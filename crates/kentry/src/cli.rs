@@ -84,7 +84,7 @@ pub enum Command {
     /// Tell which machines of a fleet are odd, and why; or what a roll-out changed, by generation
     #[command(after_help = MORE, after_long_help = fleet_status())]
     Fleet(FleetArgs),
-    /// Write runs for other programs, without their rounds: lines of JSON, CSV, metrics
+    /// Write runs for other programs, without their rounds: lines of JSON, CSV, Parquet, metrics for Prometheus
     #[command(after_help = MORE, after_long_help = exit_status(&[]))]
     Export(ExportArgs),
     /// Write a site of HTML about many runs, machines by entries, that any web server can publish and that opens offline

@@ -20,8 +20,8 @@ const VERBOSE: &str = "Show every odd host, every row and every cohort";
 #[derive(Debug, Clone, Args)]
 #[command(mut_arg("format", formats(Kind::FLEET)), mut_arg("all", |arg| arg.help(ALL).hide(true)), mut_arg("verbose", |arg| arg.help(VERBOSE)))]
 pub struct FleetArgs {
-    /// Summaries (kentry --summary FILE), saved runs (--output FILE.json), kept runs, packed by gzip or not; of folders every file that ends in
-    /// .ndjson, .jsonl, .json or .gz
+    /// Summaries (kentry --summary FILE), saved runs (--output FILE.json), kept runs, packed by gzip or not; tables of Parquet; of folders every file that
+    /// ends in .ndjson, .jsonl, .json, .gz or .parquet
     #[arg(value_name = "PATH", required_unless_present_all = ["before", "after"], value_hint = ValueHint::AnyPath)]
     pub paths: Vec<PathBuf>,
     /// What a roll-out changed: its hosts before; may be given several times
@@ -34,7 +34,7 @@ pub struct FleetArgs {
     #[arg(long, value_name = "FACT", value_hint = ValueHint::Other)]
     pub by: Vec<String>,
     /// Of a roll-out: end with 1 if a row of a stratum costs more by this for sure, as 3%
-    #[arg(long, value_name = "LIMIT", requires = "before", value_parser = percent)]
+    #[arg(long, value_name = "LIMIT", value_parser = percent)]
     pub fail_above: Option<f64>,
     /// End with 0 wherever a result was written
     #[arg(long, hide_short_help = true)]
@@ -59,6 +59,10 @@ fn percent(text: &str) -> Result<f64, String> {
 
 /// Judges hosts, or a roll-out.
 pub fn run(args: &FleetArgs) -> Result<ExitCode, Error> {
+    if args.fail_above.is_some() && args.before.is_empty() {
+        let why = "--fail-above: there is nothing that may regress without --before and --after";
+        return Err(Error::Usage(why.into()));
+    }
     let outputs = args.show.to.open(Kind::FLEET)?;
     let look = args.show.look(true);
     let settings = args.settings();
@@ -107,15 +111,28 @@ impl Read {
     /// The hosts in files.
     fn fleet(&mut self, paths: &[PathBuf]) -> Result<Fleet, Error> {
         let mut fleet = Fleet::new();
-        let damaged = each(paths, &KeptRuns::default(), &mut |one| fleet.add(&one.label, &one.summary))?;
+        let mut runs = 0;
+        let damaged = each(paths, &KeptRuns::default(), &mut |one| {
+            runs += 1;
+            fleet.add(&one.label, &one.summary);
+        })?;
         self.damaged.extend(damaged);
+        if runs == 0 {
+            self.say_damaged();
+            return Err(Error::Usage("there is nothing to judge: no run could be read".into()));
+        }
         Ok(fleet)
     }
 
     /// Names what was left out; returns whether that is nothing.
     fn say_damaged(&self) -> bool {
-        for Damaged { file, why } in self.damaged.iter().take(MOST_NAMED) {
-            note(&format!("{}: left out: {why}", report::plain_os(file.as_os_str())));
+        for Damaged { file, why, runs } in self.damaged.iter().take(MOST_NAMED) {
+            let left_out = match runs {
+                0 => "left out".to_owned(),
+                1 => "left out behind its first run".to_owned(),
+                runs => format!("left out behind its first {runs} runs"),
+            };
+            note(&format!("{}: {left_out}: {why}", report::plain_os(file.as_os_str())));
         }
         if self.damaged.len() > MOST_NAMED {
             note(&format!("{} more files are damaged and were left out", self.damaged.len() - MOST_NAMED));

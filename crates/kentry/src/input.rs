@@ -168,7 +168,10 @@ fn of_file(path: &Path) -> Result<Saved, Error> {
     let text = text(path).map_err(|error| wrong(words(&error)))?;
     let refused = |error: LoadError| wrong(error.to_string());
     // What is no JSON at all is no run either, and its error says the rest.
-    let schema = document::schema_of(&text, "a document").unwrap_or_default();
+    // The lines of a summary are documents each.
+    let first = text.lines().next().unwrap_or_default();
+    let of_line = || document::schema_of(first, "a document").unwrap_or_default();
+    let schema = document::schema_of(&text, "a document").unwrap_or_else(|_| of_line());
     // Another version of a schema is refused by who reads this one.
     let family = |schema: &str| schema.rsplit_once('/').map(|(family, _)| family.to_string());
     let is = |known: &str| family(&schema) == family(known);
@@ -177,6 +180,11 @@ fn of_file(path: &Path) -> Result<Saved, Error> {
     }
     if is(attribution::anatomy::SCHEMA) {
         return Ok(Saved::Anatomy(Box::new(attribution::anatomy::load(&text).map_err(refused)?)));
+    }
+    if is(summary::SCHEMA) {
+        return Err(wrong(
+            "it is a summary, which has no rounds; kentry fleet, export and catalogue read it".into(),
+        ));
     }
     if is(compare::SCHEMA) {
         return Err(wrong(

@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::os::{locale, standard};
+use flate2::{Compression, write::GzEncoder};
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::unistd::geteuid;
 use runs::WholeFile;
@@ -91,6 +92,15 @@ impl Target {
         }
     }
 
+    /// Writes what other programs read, packed if the file's name ends in `.gz`.
+    ///
+    /// # Errors
+    /// As [`Target::write`].
+    pub fn write_packed(self, bytes: Vec<u8>) -> Result<(), Error> {
+        let bytes = packed(self.path(), bytes);
+        self.write(&bytes)
+    }
+
     /// Writes the whole result. A pipe whose reader has closed it is not an error.
     ///
     /// # Errors
@@ -108,6 +118,17 @@ impl Target {
             _ => Ok(()),
         }
     }
+}
+
+/// In gzip's format where a file's name says so. The same bytes become the same.
+fn packed(path: Option<&Path>, bytes: Vec<u8>) -> Vec<u8> {
+    if path.and_then(Path::extension).is_none_or(|ending| ending != "gz") {
+        return bytes;
+    }
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
+    // Writing to a Vec cannot fail.
+    let _ = gzip.write_all(&bytes);
+    gzip.finish().unwrap_or_default()
 }
 
 /// As many links the kernel follows, one after the other (path_resolution(7)).

@@ -3,15 +3,14 @@
 use crate::error::{Error, words};
 use crate::input::{KeptRuns, regular};
 use flate2::read::MultiGzDecoder;
-use nix::errno::Errno;
 use runs::{LONGEST, Name};
-use std::io::{self, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use summary::{Reader, Summary};
+use summary::{LONGEST_LINE, Reader, Summary};
 
 /// A run, and what its file or its user calls it.
 pub struct Labelled {
-    /// Without folder and endings.
+    /// The path beneath what the command line names, without endings.
     pub label: String,
     /// The run.
     pub summary: Summary,
@@ -24,6 +23,14 @@ pub struct Damaged {
     pub file: PathBuf,
     /// What is wrong with it, in words.
     pub why: String,
+    /// How many of its runs were read all the same: those that stand before.
+    pub runs: usize,
+}
+
+impl Damaged {
+    fn wholly(file: &Path, why: String) -> Damaged {
+        Damaged { file: file.to_path_buf(), why, runs: 0 }
+    }
 }
 
 /// How deep folders may lie in each other: partitions by day and cohort have a few levels, and links may lead in a circle.
@@ -52,9 +59,14 @@ pub fn each(
     let mut damaged = Vec::new();
     for path in paths {
         for path in kept.several(path)? {
-            match files(&path)? {
-                Some(files) => files.into_iter().for_each(|file| damaged.extend(of_file(file, take))),
-                None => take(of_kept(&path, kept)?),
+            let Some((files, unread)) = files(&path)? else {
+                take(of_kept(&path, kept)?);
+                continue;
+            };
+            damaged.extend(unread);
+            for file in files {
+                let label = label(&path, &file);
+                damaged.extend(of_file(&file, &label, take));
             }
         }
     }
@@ -69,47 +81,49 @@ pub fn whole(paths: &[PathBuf]) -> Result<Vec<Summary>, Error> {
     let mut found = Vec::new();
     let damaged = each(paths, &KeptRuns::default(), &mut |one| found.push(one.summary))?;
     match damaged.into_iter().next() {
-        Some(Damaged { file, why }) => Err(Error::Input { file, why }),
+        Some(Damaged { file, why, .. }) => Err(Error::Input { file, why }),
         None => Ok(found),
     }
 }
 
-/// The files that a word of the command line means; none where it means a kept run.
-fn files(path: &Path) -> Result<Option<Vec<PathBuf>>, Error> {
+/// The files that a word of the command line means, and what of its folders cannot be read; none where it means a kept run.
+fn files(path: &Path) -> Result<Option<(Vec<PathBuf>, Vec<Damaged>)>, Error> {
     let is_name = path.to_str().is_some_and(|word| word.parse::<Name>().is_ok());
     if path.is_dir() {
-        let mut files = Vec::new();
-        let wrong = |error: io::Error| Error::Input { file: path.to_path_buf(), why: words(&error) };
-        add_files(path, 0, &mut files).map_err(wrong)?;
-        if files.is_empty() {
+        let (mut files, mut damaged) = (Vec::new(), Vec::new());
+        add_files(path, 0, &mut files, &mut damaged);
+        if files.is_empty() && damaged.is_empty() {
             let (path, endings) = (report::plain_os(path.as_os_str()), READ.join(", ."));
             return Err(Error::Usage(format!("{path}: the folder has no file that ends in .{endings}")));
         }
-        return Ok(Some(files));
+        return Ok(Some((files, damaged)));
     }
-    Ok((!is_name || path.is_file()).then(|| vec![path.to_path_buf()]))
+    Ok((!is_name || path.is_file()).then(|| (vec![path.to_path_buf()], Vec::new())))
 }
 
 /// In the order of their names, so that results are the same each time.
-fn add_files(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> io::Result<()> {
-    let mut entries = std::fs::read_dir(folder)?.collect::<io::Result<Vec<_>>>()?;
+fn add_files(folder: &Path, depth: usize, files: &mut Vec<PathBuf>, damaged: &mut Vec<Damaged>) {
+    let read = if depth > DEEPEST {
+        Err(io::Error::other("folders lie too deep in each other, or a link leads in a circle"))
+    } else {
+        std::fs::read_dir(folder).and_then(Iterator::collect::<io::Result<Vec<_>>>)
+    };
+    let mut entries = match read {
+        Ok(entries) => entries,
+        Err(error) => return damaged.push(Damaged::wholly(folder, words(&error))),
+    };
     entries.sort_by_key(std::fs::DirEntry::file_name);
     for entry in entries {
         let path = entry.path();
-        let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
-        if is_hidden {
+        if entry.file_name().as_encoded_bytes().starts_with(b".") {
             continue;
         }
         if path.is_dir() {
-            if depth == DEEPEST {
-                return Err(io::Error::other(Errno::ELOOP.desc()));
-            }
-            add_files(&path, depth + 1, files)?;
+            add_files(&path, depth + 1, files, damaged);
         } else if path.extension().is_some_and(|ending| READ.iter().any(|read| ending == *read)) {
             files.push(path);
         }
     }
-    Ok(())
 }
 
 fn of_kept(path: &Path, kept: &KeptRuns) -> Result<Labelled, Error> {
@@ -119,16 +133,18 @@ fn of_kept(path: &Path, kept: &KeptRuns) -> Result<Labelled, Error> {
 }
 
 /// Returns what is wrong with the file, if anything is.
-fn of_file(file: PathBuf, take: &mut dyn FnMut(Labelled)) -> Option<Damaged> {
+fn of_file(file: &Path, label: &str, take: &mut dyn FnMut(Labelled)) -> Option<Damaged> {
     if file.extension().is_some_and(|ending| ending == "parquet") {
-        let why = of_tables(&file, take).err()?;
-        return Some(Damaged { file, why });
+        return of_tables(file, take).err().map(|why| Damaged::wholly(file, why));
     }
-    let label = label(&file);
-    let mut take = |summary| take(Labelled { label: label.clone(), summary });
-    let read = bytes(&file).map_err(|error| words(&error));
-    let why = read.and_then(|bytes| of_bytes(&bytes, &mut take)).err()?;
-    Some(Damaged { file, why })
+    let mut runs = 0;
+    let mut take = |summary| {
+        runs += 1;
+        take(Labelled { label: label.to_owned(), summary });
+    };
+    let read = unpacked(file).map_err(|error| words(&error)).and_then(|from| of_lines(from, &mut take));
+    let why = read.err()?;
+    Some(Damaged { file: file.to_path_buf(), why, runs })
 }
 
 /// The runs of two tables; the other one stands beside. Of both, that of the runs is read, so that a folder's runs come once. Hosts are
@@ -154,9 +170,10 @@ fn of_tables(_: &Path, _: &mut dyn FnMut(Labelled)) -> Result<(), String> {
     Err("this kentry was built without Parquet".to_owned())
 }
 
-/// `web-1` of `out/web-1.ndjson.gz`.
-fn label(file: &Path) -> String {
-    let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy();
+/// `rack-2/web-1` of `out/rack-2/web-1.ndjson.gz`, where the command line names `out`: two hosts of two folders may have one name.
+fn label(named: &Path, file: &Path) -> String {
+    let below = file.strip_prefix(named).ok().filter(|below| !below.as_os_str().is_empty());
+    let name = below.unwrap_or_else(|| file.file_name().map_or(file, Path::new)).to_string_lossy();
     let mut name = name.as_ref();
     while let Some((stem, _)) =
         name.rsplit_once('.').filter(|(stem, ending)| !stem.is_empty() && READ.contains(ending))
@@ -167,32 +184,28 @@ fn label(file: &Path) -> String {
 }
 
 /// What a file holds, unpacked.
-fn bytes(file: &Path) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    regular(file)?.take(LONGEST + 1).read_to_end(&mut bytes)?;
-    if bytes.starts_with(&GZIP) {
-        let packed = std::mem::take(&mut bytes);
-        MultiGzDecoder::new(packed.as_slice()).take(LONGEST + 1).read_to_end(&mut bytes)?;
-    }
-    if bytes.len() as u64 > LONGEST {
-        return Err(io::Error::other(format!("longer than {} MiB, as no document is", LONGEST >> 20)));
-    }
-    Ok(bytes)
+fn unpacked(file: &Path) -> io::Result<Box<dyn BufRead>> {
+    let mut file = BufReader::new(regular(file)?);
+    let is_packed = file.fill_buf()?.starts_with(&GZIP);
+    Ok(if is_packed { Box::new(BufReader::new(MultiGzDecoder::new(file))) } else { Box::new(file) })
 }
 
-/// Lines of a summary begin with their schema. All else is a document, or says why it is none.
-fn of_bytes(bytes: &[u8], take: &mut dyn FnMut(Summary)) -> Result<(), String> {
-    let first = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    let is_summary = std::str::from_utf8(first)
-        .ok()
-        .and_then(|line| document::schema_of(line, "a summary").ok())
-        .is_some_and(|schema| schema.starts_with(summary::FAMILY));
-    if is_summary {
-        return Reader::new(bytes)
-            .try_for_each(|read| read.map(&mut *take))
-            .map_err(|wrong| wrong.to_string());
+/// Lines of a summary begin with their schema, and may be any number. All else is a document, or says why it is none.
+fn of_lines(mut from: Box<dyn BufRead>, take: &mut dyn FnMut(Summary)) -> Result<(), String> {
+    let mut first = Vec::new();
+    let read = from.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut first);
+    read.map_err(|error| words(&error))?;
+    let schema =
+        std::str::from_utf8(&first).ok().and_then(|line| document::schema_of(line, "a summary").ok());
+    if schema.is_some_and(|schema| schema.starts_with(summary::FAMILY)) {
+        let mut lines = Reader::new(first.chain(from));
+        return lines.try_for_each(|read| read.map(&mut *take)).map_err(|wrong| wrong.to_string());
     }
-    let text = std::str::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned())?;
+    from.take(LONGEST + 1).read_to_end(&mut first).map_err(|error| words(&error))?;
+    if first.len() as u64 > LONGEST {
+        return Err(format!("longer than {} MiB, as no document is", LONGEST >> 20));
+    }
+    let text = std::str::from_utf8(&first).map_err(|_| "it is not UTF-8 text".to_owned())?;
     let document = document::load(text).map_err(|error| error.to_string())?;
     take(Summary::of(&document));
     Ok(())
@@ -247,7 +260,7 @@ mod tests {
         write("y-empty.json", b"");
         write("z-cut.ndjson.gz", &packed(&lines(&["z"]))[..40]);
         let (found, damaged) = read(&[folder.path().to_path_buf()]);
-        assert_eq!(found, ["c c1", "c c2", "d d", "e d", "web-1 a", "web-2 b"]);
+        assert_eq!(found, ["day=1/c c1", "day=1/c c2", "day=2/d d", "day=2/e d", "web-1 a", "web-2 b"]);
         let begins = [
             "x-broken.ndjson: line 2 is no line of a summary: ",
             "y-empty.json: it is empty",

@@ -1,6 +1,7 @@
 //! Metrics in the text format of Prometheus, version 0.0.4, as node_exporter's textfile collector reads it: base units, no timestamps, one
 //! HELP and TYPE for a name. All are gauges. What is not known has no sample.
 
+use crate::plain::plain;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -40,7 +41,7 @@ impl Metrics {
 /// `{check="clocks",id="clock-served"}`; nothing where there are none.
 pub(crate) fn labels<'a>(all: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
     let one = |(label, value): (&str, &str)| {
-        let value = value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+        let value = plain(value).replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
         format!("{}=\"{value}\"", label.replace(|c: char| !c.is_ascii_alphanumeric(), "_"))
     };
     let all: Vec<String> = all.into_iter().map(one).collect();

@@ -8,9 +8,7 @@ use crate::options::values::one_of;
 use crate::output::Target;
 use crate::summaries::whole;
 use clap::{Args, ValueHint};
-use flate2::{Compression, write::GzEncoder};
 use report::{Format, Selection};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use summary::Summary;
@@ -84,15 +82,12 @@ fn file(args: &ExportArgs, format: Format) -> Result<ExitCode, Error> {
         return Err(Error::Usage(format!("--to prometheus: {} runs are named, and {why}", found.len())));
     }
     let selection = if args.all { Selection::All } else { Selection::FirstScreen };
-    target.write(&packed(args.output.as_deref(), report::exported(&found, format, selection)?))?;
+    target.write_packed(report::exported(&found, format, selection)?)?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Where the summary of a run goes that has yet to be measured.
-pub struct SummaryTarget {
-    target: Target,
-    path: PathBuf,
-}
+pub struct SummaryTarget(Target);
 
 impl SummaryTarget {
     /// Opens it before anything is measured.
@@ -100,7 +95,7 @@ impl SummaryTarget {
     /// # Errors
     /// [`Error::Output`] when nothing can be written there.
     pub fn open(path: &Path) -> Result<SummaryTarget, Error> {
-        Ok(SummaryTarget { target: Target::open(Some(path))?, path: path.to_path_buf() })
+        Target::open(Some(path)).map(SummaryTarget)
     }
 
     /// Writes the summary.
@@ -108,17 +103,6 @@ impl SummaryTarget {
     /// # Errors
     /// [`Error::Output`]; the file is then as it was before.
     pub fn write(self, document: &document::Document) -> Result<(), Error> {
-        self.target.write(&packed(Some(&self.path), summary::write(&Summary::of(document))))
+        self.0.write_packed(summary::write(&Summary::of(document)))
     }
-}
-
-/// In gzip's format where a file's name says so. The same bytes become the same.
-fn packed(path: Option<&Path>, bytes: Vec<u8>) -> Vec<u8> {
-    if path.and_then(Path::extension).is_none_or(|ending| ending != "gz") {
-        return bytes;
-    }
-    let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
-    // Writing to a Vec cannot fail.
-    let _ = gzip.write_all(&bytes);
-    gzip.finish().unwrap_or_default()
 }

@@ -51,14 +51,16 @@ pub fn run(args: &MeasureArgs) -> Result<ExitCode, Error> {
     Ok(shown)
 }
 
-/// Where the table and the summary go. On standard output there is room for one of them.
+/// Where the table and the summary go: two places, so that neither overwrites the other.
 fn results(args: &MeasureArgs) -> Result<(Outputs, Option<SummaryTarget>), Error> {
-    let is_standard = |path: &Path| path == Path::new("-");
-    let takes_standard = args.summary.as_deref().is_some_and(is_standard);
-    if takes_standard && args.show.to.output.iter().any(|path| is_standard(path)) {
-        return Err(Error::Usage(
-            "--summary - and --output -: both would be written to standard output".into(),
-        ));
+    let takes_standard = args.summary.as_deref() == Some(Path::new("-"));
+    let is_same = |path: &Path| {
+        let place = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+        args.summary.as_deref().is_some_and(|summary| place(summary) == place(path))
+    };
+    if let Some(path) = args.show.to.output.iter().find(|path| is_same(path)) {
+        let path = report::plain_os(path.as_os_str());
+        return Err(Error::Usage(format!("--summary and --output: both would be written to {path}")));
     }
     let summary = args.summary.as_deref().map(SummaryTarget::open).transpose()?;
     let outputs = if takes_standard && args.show.to.output.is_empty() {

@@ -183,7 +183,11 @@ struct Output {
 
 impl Output {
     fn write(self, bytes: &[u8]) -> Result<(), Error> {
-        if self.format.is_text() { self.target.write_text(bytes) } else { self.target.write(bytes) }
+        match self.format {
+            Format::Ndjson => self.target.write_packed(bytes.to_vec()),
+            format if format.is_text() => self.target.write_text(bytes),
+            _ => self.target.write(bytes),
+        }
     }
 }
 
