@@ -6,8 +6,7 @@ use crate::judgement::Differs;
 use crate::words::Word;
 use std::collections::BTreeMap;
 
-/// A value differs where at most this part of the others has one that is as rare. A fact whose every host has another value separates
-/// nothing: all of them are as rare.
+/// A value is told if it and all values as rare belong to at most this part of the hosts.
 const RARE: f64 = 0.2;
 
 /// The facts of a cohort's odd hosts and of its others.

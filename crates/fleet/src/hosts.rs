@@ -11,7 +11,7 @@ use summary::FACTS;
 pub(crate) const KIND: [&str; 6] =
     ["cpu-model", "core-type", "hypervisor", "product", "machine", "kernel-kind"];
 
-/// The same for a roll-out, which may be one of what names the product.
+/// As `KIND` without `product`: firmware updates rename products.
 pub(crate) const GENERATION: [&str; 5] = ["cpu-model", "core-type", "hypervisor", "machine", "kernel-kind"];
 
 /// Those that one machine does not change. A run may be on another kind of core, or of another kernel.
@@ -59,7 +59,7 @@ impl Fleet {
             }
         }
         let mut shared = Shared::default();
-        let (mut cloned, mut changed) = (BTreeSet::new(), BTreeSet::new());
+        let (mut cloned, mut changed, mut joined) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
         for (id, runs) in by_id {
             let names = || runs.iter().map(|run| self.words.text(run.label).to_owned());
             match difference(&runs) {
@@ -70,6 +70,10 @@ impl Fleet {
                 Some(Difference::Changed) => changed.extend(names()),
                 None => {}
             }
+            let labels: BTreeSet<String> = names().collect();
+            if labels.len() > 1 && !shared.ids.contains(id) {
+                joined.insert(labels.into_iter().collect::<Vec<String>>().join(" = "));
+            }
         }
         shared.remarks.extend(remark(
             "shared-machine-id",
@@ -77,6 +81,12 @@ impl Fleet {
              within the hour on another processor, hypervisor or product. Machines that were copied from one image may have one id \
              (/etc/machine-id). They are told apart by their labels.",
             cloned,
+        ));
+        shared.remarks.extend(remark(
+            "joined-labels",
+            "Each of these is one host under several names, by its machine's id. Machines that were copied from one image with its \
+             /etc/machine-id are several: give each an id of its own.",
+            joined,
         ));
         shared.remarks.extend(remark(
             "hardware-changed",

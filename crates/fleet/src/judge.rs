@@ -7,8 +7,9 @@ use crate::explain::Facts;
 use crate::fleet::Fleet;
 use crate::hosts::{Host, KIND, remark};
 use crate::judgement::{Cohort, Judgement, OddHost, Remark, SCHEMA, Split};
-use crate::{LEAST_HOSTS, Settings, UnknownFact, odd, tables};
-use std::collections::BTreeMap;
+use crate::sample::{OTHER_UNIT, Sample, known};
+use crate::{LEAST_HOSTS, Settings, UnknownFact, modes, odd, tables};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Of a cohort, no more are odd: more are a mode, and nobody knows which one is as it should be.
 const MOST_ODD: f64 = 0.25;
@@ -42,14 +43,7 @@ impl Fleet {
             .collect();
         let mut remarks = shared.remarks;
         remarks.extend(self.remarks(&hosts, &told));
-        let apart =
-            judged.iter().flat_map(|cohort| cohort.mode.iter().map(|place| cohort.hosts[*place as usize]));
-        remarks.extend(remark(
-            "unexplained-mode",
-            "These hosts lie far from their cohort's others, but are more than a quarter of it: a mode of its own, not odd hosts. No fact \
-             that enough hosts have separates them; --by splits cohorts further.",
-            apart.map(|host| hosts[host as usize].name.clone()),
-        ));
+        remarks.extend(self.remarks_of_cohorts(&judged, &hosts));
         Ok(Judgement {
             schema: SCHEMA.to_owned(),
             kind: "hosts".to_owned(),
@@ -96,6 +90,57 @@ impl Fleet {
         ];
         found.into_iter().flatten().collect()
     }
+}
+
+impl Fleet {
+    fn remarks_of_cohorts(&self, judged: &[Judged], hosts: &[Host]) -> Vec<Remark> {
+        let named = |of: &dyn Fn(&Judged) -> BTreeSet<u32>| {
+            let places =
+                judged.iter().flat_map(|cohort| of(cohort).into_iter().map(|at| cohort.hosts[at as usize]));
+            places.map(|host| hosts[host as usize].name.clone()).collect::<Vec<String>>()
+        };
+        let apart =
+            |cohort: &Judged| cohort.mode.iter().copied().chain(modes::smaller_mode(cohort)).collect();
+        let found = [
+            remark(
+                "unexplained-mode",
+                "These hosts lie together, far from their cohort's others, and are too many to be odd: a mode of its own. No fact that \
+                 enough hosts have separates them; --by splits cohorts further.",
+                named(&apart),
+            ),
+            remark(
+                "agreeing-hosts",
+                "Three or more of these odd hosts are equally far off by one row: rather a state that few hosts share, or a step of \
+                 a coarse clock, than a fault of each.",
+                named(&modes::agreeing),
+            ),
+            remark(
+                "no-intervals",
+                "Rows of these hosts have no interval, and most others' have: their error is taken to be the others' usual one.",
+                named(&without_intervals),
+            ),
+            remark("other-unit", OTHER_UNIT, named(&|cohort| self.left_out(cohort, hosts))),
+        ];
+        found.into_iter().flatten().collect()
+    }
+
+    /// Hosts of a cohort that any row leaves out for its unit.
+    fn left_out(&self, cohort: &Judged, hosts: &[Host]) -> BTreeSet<u32> {
+        let own: Vec<&Host> = cohort.hosts.iter().map(|host| &hosts[*host as usize]).collect();
+        let known = known(self, &own);
+        let of_row = |sample: &Sample| known.get(&sample.row).map(|known| known.left_out(sample.unit));
+        cohort.samples.iter().filter_map(of_row).flatten().collect()
+    }
+}
+
+/// Hosts without an interval on any row where most have one.
+fn without_intervals(cohort: &Judged) -> BTreeSet<u32> {
+    let most = |sample: &&Sample| {
+        2 * sample.is_known.iter().filter(|is_known| **is_known).count() > sample.is_known.len()
+    };
+    let hosts =
+        cohort.samples.iter().filter(most).flat_map(|sample| sample.hosts.iter().zip(&sample.is_known));
+    hosts.filter(|(_, is_known)| !**is_known).map(|(host, _)| *host).collect()
 }
 
 /// Corrects for the number of all hosts, whatever their cohort, and says of the odd ones what differs.

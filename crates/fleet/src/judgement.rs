@@ -103,7 +103,7 @@ pub struct SplitSide {
 pub enum Unit {
     /// Cycles of the core.
     CoreCycles,
-    /// Nanoseconds: no host of the cohort knows the row's core cycles.
+    /// Nanoseconds: no majority of the cohort's hosts with a figure knows the row's core cycles.
     Nanoseconds,
 }
 
@@ -304,8 +304,9 @@ pub struct MitigationValue {
 /// What a reader must know besides.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Remark {
-    /// Names it for programs: `shared-machine-id`, `hardware-changed`, `small-cohort`,
-    /// `unexplained-mode`, `no-figures`, `same-run`; of roll-outs `one-boot`, `several-boots`, `other-probes`.
+    /// Names it for programs: `shared-machine-id`, `joined-labels`, `hardware-changed`, `small-cohort`, `unexplained-mode`, `agreeing-hosts`,
+    /// `no-figures`, `no-intervals`, `other-unit`, `same-run`; of roll-outs also `one-boot`, `several-boots`, `other-probes`, `run-on-both-sides`,
+    /// `generation-changed`, `more-changes`.
     pub id: String,
     /// One or two sentences.
     pub text: String,

@@ -19,6 +19,7 @@ mod judge;
 mod judgement;
 mod lost;
 mod median;
+mod modes;
 mod odd;
 mod otherwise;
 mod pairs;

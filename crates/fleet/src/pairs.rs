@@ -61,6 +61,13 @@ impl Fleet {
         remarks.extend(sides.remarks());
         let mut strata = sides.strata(&settings.by);
         strata.sort_by_key(|stratum| std::cmp::Reverse(stratum.told.hosts.len()));
+        let mut changed = sides.changed();
+        let more = changed.split_off(changed.len().min(MOST_CHANGES));
+        remarks.extend(remark(
+            "more-changes",
+            &format!("{} more changes of facts are not told, on these hosts: only the {MOST_CHANGES} most frequent ones are.", more.len()),
+            more.iter().flat_map(|change| change.hosts.first.iter().cloned()),
+        ));
         (1..).zip(&mut strata).for_each(|(number, stratum)| stratum.told.id = format!("s{number}"));
         judge(&mut strata, settings.fail_above_percent);
         remarks.extend(left_out(&strata));
@@ -73,7 +80,7 @@ impl Fleet {
             only_before: sides.only(0),
             only_after: sides.only(1),
             runs: [self.runs.len(), after.runs.len()],
-            changed: sides.changed(),
+            changed,
             otherwise: otherwise(&strata),
             strata: strata.into_iter().map(|stratum| stratum.told).collect(),
             gate: None,
@@ -165,8 +172,8 @@ impl<'a> Sides<'a> {
             ),
             remark(
                 "several-boots",
-                "These hosts have runs of two boots or more on each side. Their boots' mean is compared, and what a boot adds is estimated \
-                 within hosts.",
+                "These hosts have runs of two boots or more on each side. Their boots' mean is compared, and what boots differ by, with \
+                 the error of each, is estimated within hosts.",
                 several.iter().map(name),
             ),
             remark(
@@ -225,7 +232,6 @@ impl<'a> Sides<'a> {
         });
         let mut told: Vec<FactChange> = told.collect();
         told.sort_by_key(|change| std::cmp::Reverse(change.hosts.count));
-        told.truncate(MOST_CHANGES);
         told
     }
 

@@ -163,7 +163,8 @@ pub struct RolloutRow {
     /// How much hosts differ in their change, percent: standard deviation by the median absolute deviation. Where it is much greater than the
     /// interval, ask which hosts.
     pub spread_percent: Option<f64>,
-    /// How much a boot of one host adds, percent: standard deviation within hosts, of both sides. Null where fewer than five hosts have two
+    /// How much boots of one host differ, percent: standard deviation within hosts, of both sides, with the error of what was measured in
+    /// each boot. Null where fewer than five hosts have two
     /// boots on a side; then it is a part of `spread_percent`, and of the interval in either case.
     pub boot_percent: Option<f64>,
     /// What can be said.

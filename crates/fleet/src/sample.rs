@@ -5,13 +5,11 @@ use crate::hosts::Host;
 use crate::judgement::Unit;
 use crate::median::{finest, median, middle_and_spread};
 use crate::words::Word;
+use statrs::distribution::{ChiSquared, ContinuousCDF};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// So many hosts with several boots tell how much a boot adds.
 const KNOWN_BY: usize = 5;
-
-/// The median of a squared normal value: what a variance by two boots is in the middle, as a part of the true one.
-const MEDIAN_OF_SQUARE: f64 = 0.4549;
 
 /// A row over hosts, in order of their places.
 #[derive(Debug, Clone, PartialEq)]
@@ -72,11 +70,19 @@ impl OfHost {
     }
 }
 
-/// How much a boot adds, a variance: by all hosts that have several. None where too few have.
+/// How much boots of one host differ, with the error of what was measured in each, a variance: by all hosts that have several. None where
+/// too few have.
 pub(crate) fn boots_add<'a>(hosts: impl Iterator<Item = &'a OfHost>) -> Option<f64> {
-    let mut between: Vec<f64> = hosts.filter_map(OfHost::between).collect();
+    let of_host = |host: &OfHost| Some(host.between()? / middle_of_variance(host.boots.len())?);
+    let mut between: Vec<f64> = hosts.filter_map(of_host).collect();
     let enough = between.len() >= KNOWN_BY;
-    median(&mut between).filter(|_| enough).map(|middle| middle / MEDIAN_OF_SQUARE)
+    median(&mut between).filter(|_| enough)
+}
+
+/// What the variance of so many normal values is in the middle, as a part of the true one: 0.4549 of two, 0.69 of three.
+fn middle_of_variance(values: usize) -> Option<f64> {
+    let freedom = values as f64 - 1.0;
+    ChiSquared::new(freedom).ok().map(|squares| squares.inverse_cdf(0.5) / freedom)
 }
 
 /// What each of these hosts says of each row in its unit, rows by their places.
@@ -239,5 +245,27 @@ impl Sample {
             is_known: kept.iter().map(|(place, _)| self.is_known[*place]).collect(),
             finest: self.finest,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Five hosts with boots at these places of a standard normal value.
+    fn hosts(boots: &[f64]) -> Vec<OfHost> {
+        let boot = |estimate: &f64| Figure { estimate: *estimate, variance: None };
+        vec![OfHost { boots: boots.iter().map(boot).collect() }; KNOWN_BY]
+    }
+
+    #[test]
+    fn three_boots_and_more_do_not_count_as_two() {
+        for (values, part) in [(2, 0.4549), (3, 0.6931), (11, 0.9342)] {
+            let found = middle_of_variance(values).unwrap();
+            assert!((found - part).abs() < 1e-4, "{found} of {values}");
+        }
+        assert!((boots_add(hosts(&[-1.0, 0.0, 1.0]).iter()).unwrap() - 1.0 / 0.6931).abs() < 1e-3);
+        assert!((boots_add(hosts(&[0.0, 1.0]).iter()).unwrap() - 0.5 / 0.4549).abs() < 1e-3);
+        assert_eq!(boots_add(hosts(&[1.0]).iter()), None);
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::LEAST_HOSTS;
 use crate::columns::{Column, Columns, Kind};
-use crate::median::{NORMAL, finest, median};
+use crate::median::{NORMAL, finest, median, middle_and_spread};
 use crate::sample::Sample;
 use crate::words::Word;
 use statrs::distribution::{ContinuousCDF, Normal};
@@ -15,7 +15,7 @@ const FALSE_SPLITS: f64 = 0.01;
 /// The part of a cohort that a mode has at least. Fewer hosts are odd ones, and the fact is what differs there.
 const LEAST_PART: f64 = 0.05;
 
-/// So many standard deviations of the hosts of one side both sides are apart at least. Less hides nobody.
+/// The sides' medians differ by at least this many standard deviations within sides; a smaller difference hides no odd host.
 const LEAST_APART: f64 = 1.0;
 
 /// A fact that separates a cohort's hosts.
@@ -161,19 +161,16 @@ fn apart(place: usize, sample: &Sample, has: &[bool], z: f64, tests: f64) -> Opt
     if with.len().min(without.len()) < LEAST_HOSTS {
         return None;
     }
-    let of_each = with.len() as f64 * without.len() as f64 / (with.len() + without.len()) as f64;
     let (middle_with, middle_without) = (median(&mut with)?, median(&mut without)?);
+    // Each side has a spread of its own: the quieter majority does not know how well the others' median is known.
+    let of_median = |values: &[f64], middle: f64| {
+        let spread = middle_and_spread(values)?.1.max(finest(middle));
+        Some(std::f64::consts::FRAC_PI_2 * spread * spread / values.len() as f64)
+    };
+    let error = (of_median(&with, middle_with)? + of_median(&without, middle_without)?).sqrt();
     let around = |values: Vec<f64>, middle: f64| values.into_iter().map(move |value| (value - middle).abs());
     let mut around: Vec<f64> = around(with, middle_with).chain(around(without, middle_without)).collect();
     let spread = (NORMAL * median(&mut around)?).max(finest(middle_without));
     let p = (2.0 * Normal::standard().sf(z.abs())).clamp(f64::MIN_POSITIVE, 1.0);
-    Some(Apart {
-        sample: place,
-        with: middle_with,
-        without: middle_without,
-        error: spread * (std::f64::consts::FRAC_PI_2 / of_each).sqrt(),
-        p,
-        tests,
-        spread,
-    })
+    Some(Apart { sample: place, with: middle_with, without: middle_without, error, p, tests, spread })
 }

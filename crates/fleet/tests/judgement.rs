@@ -197,7 +197,9 @@ fn copies_of_one_image_are_told_apart_by_their_labels() {
         summary.run.started = format!("2026-01-01T{:02}:00:00Z", number + 1);
     };
     let judgement = judge(&fleet_of(12, |_| 0.0, boots));
-    assert_eq!((judgement.hosts, judgement.runs, remarks(&judgement)), (1, 12, vec![("small-cohort", 1)]));
+    let expected = vec![("joined-labels", 1), ("small-cohort", 1)];
+    assert_eq!((judgement.hosts, judgement.runs, remarks(&judgement)), (1, 12, expected));
+    assert!(judgement.remarks[0].hosts.first[0].starts_with("node00 = node01 = "), "{judgement:?}");
 }
 
 #[test]
@@ -253,7 +255,7 @@ fn a_run_that_is_given_twice_counts_once() {
 }
 
 #[test]
-fn nanoseconds_count_only_where_no_host_knows_core_cycles() {
+fn one_host_that_knows_core_cycles_does_not_unjudge_those_that_do_not() {
     let without =
         |_: usize, summary: &mut Summary| summary.rows.iter_mut().for_each(|row| row.core_cycles = None);
     let judgement = judge(&fleet_of(6, |_| 0.0, without));
@@ -275,6 +277,16 @@ fn nanoseconds_count_only_where_no_host_knows_core_cycles() {
             .iter()
             .all(|row| row.unit == fleet::Unit::CoreCycles && row.host.len() == 5)
     );
+    assert_eq!(remarks(&judgement), [("other-unit", 1)]);
+    let most = |number: usize, summary: &mut Summary| {
+        if number > 0 {
+            without(number, summary);
+        }
+    };
+    let judgement = judge(&fleet_of(100, |number| if number == 9 { 0.5 } else { 0.0 }, most));
+    let rows = &judgement.cohorts[0].rows;
+    assert!(rows.iter().all(|row| row.unit == fleet::Unit::Nanoseconds && row.host.len() == 100));
+    assert_eq!((judgement.judged, judgement.odd[0].host.as_str(), judgement.odd.len()), (100, "node09", 1));
 }
 
 #[test]
@@ -493,4 +505,92 @@ fn runs_that_stand_on_both_sides_pass_no_gate() {
     assert_eq!(decided(&rollout), (Answer::Inconclusive, by));
     let [remark] = rollout.remarks.as_slice() else { panic!("{:?}", rollout.remarks) };
     assert_eq!((remark.id.as_str(), remark.hosts.count), ("run-on-both-sides", 30));
+}
+
+#[test]
+fn a_step_of_a_coarse_clock_is_not_odd() {
+    let mut named = 0;
+    for seed in 0..100 {
+        let mut random = Random::new(seed);
+        let part = if seed % 2 == 0 { 0.01 } else { 0.02 };
+        let coarse = |_: usize, summary: &mut Summary| {
+            for (number, of) in summary.rows.iter_mut().enumerate() {
+                let step = if random.uniform() < part { 4.0 } else { 0.0 };
+                *of = row(number, 100.0 * (1 + number) as f64 + step, 0.0);
+            }
+        };
+        let coarse = std::cell::RefCell::new(coarse);
+        named +=
+            usize::from(!judge(&fleet_of(100, |_| 0.0, |n, s| coarse.borrow_mut()(n, s))).odd.is_empty());
+    }
+    assert!(named <= 1, "{named} of 100 fleets");
+}
+
+#[test]
+fn odd_hosts_that_agree_are_said_to() {
+    let odd = |number: usize| [7, 8, 9].contains(&number);
+    let judgement = judge(&fleet_of(100, |number| if odd(number) { 0.2 } else { 0.0 }, |_, _| ()));
+    assert_eq!((judgement.odd.len(), remarks(&judgement)), (3, vec![("agreeing-hosts", 3)]));
+    let apart = |number: usize| if odd(number) { 0.1 * (number - 5) as f64 } else { 0.0 };
+    let judgement = judge(&fleet_of(100, apart, |_, _| ()));
+    assert_eq!((judgement.odd.len(), remarks(&judgement)), (3, vec![]));
+}
+
+#[test]
+fn forty_of_a_hundred_hosts_that_cost_more_are_a_mode_that_is_told() {
+    let judgement = judge(&fleet_of(100, |number| if number < 40 { 0.2 } else { 0.0 }, |_, _| ()));
+    assert_eq!((judgement.odd.len(), remarks(&judgement)), (0, vec![("unexplained-mode", 40)]));
+    assert_eq!(judgement.remarks[0].hosts.first[0], "node00");
+    for (freedom, hosts) in [(3.0, 10), (3.0, 30), (3.0, 100), (1e3, 30), (1e3, 100)] {
+        for seed in 0..20 {
+            let simulated = World { freedom, hosts, ..PLAIN }.simulate(seed);
+            let judgement = judge(&simulated.fleet);
+            assert!(judgement.remarks.is_empty(), "{hosts} hosts, t of {freedom}: {:?}", judgement.remarks);
+        }
+    }
+}
+
+/// Twenty of a hundred hosts have another kernel, where a row is a fifth dearer and hosts differ by 8 %.
+#[test]
+fn intervals_of_splits_hold_the_truth_where_the_smaller_side_is_wide() {
+    let (mut held, mut all) = (0, 0);
+    for seed in 0..20 {
+        let mut random = Random::new(seed);
+        let parts: Vec<Vec<f64>> = (0..100)
+            .map(|host| {
+                let part = |random: &mut Random| {
+                    let wide = host < 20;
+                    1.0 + if wide { 0.2 } else { 0.0 } + if wide { 0.08 } else { 0.005 } * random.normal()
+                };
+                (0..ROWS).map(|_| part(&mut random)).collect()
+            })
+            .collect();
+        let change = |host: usize, summary: &mut Summary| {
+            for (number, of) in summary.rows.iter_mut().enumerate() {
+                *of = row(number, 100.0 * (1 + number) as f64 * parts[host][number], 0.5);
+            }
+            if host < 20 {
+                summary.run.cohort.kernel_release = Some("6.12.0".to_owned());
+            }
+        };
+        let judgement = judge(&fleet_of(100, |_| 0.0, change));
+        for row in judgement.splits.iter().flat_map(|split| &split.rows) {
+            let (low, high) = row.percent_low.zip(row.percent_high).unwrap();
+            held += usize::from(low <= 20.0 && high >= 20.0);
+            all += 1;
+        }
+    }
+    assert!(all >= 400 && held as f64 >= 0.98 * all as f64, "{held} of {all}");
+}
+
+#[test]
+fn a_host_without_intervals_is_named_where_the_others_have_them() {
+    let without = |number: usize, summary: &mut Summary| {
+        if number == 4 {
+            summary.rows.iter_mut().for_each(|row| row.core_cycles_ci_low = None);
+        }
+    };
+    let judgement = judge(&fleet_of(30, |_| 0.0, without));
+    assert_eq!(remarks(&judgement), [("no-intervals", 1)]);
+    assert_eq!(judgement.remarks[0].hosts.first, ["node04"]);
 }
