@@ -78,6 +78,19 @@ fn a_fleet_in_which_nothing_is_odd_says_so() {
     assert!(!text.contains("at most 1 %") && !text.contains("Odd hosts"));
 }
 
+#[test]
+fn rows_that_are_the_same_are_not_said_to_be_unknown() {
+    let mut gated = rollout("");
+    let text =
+        |of: &fleet::Rollout| String::from_utf8(roll_out(of, Format::Text, &style(false)).unwrap()).unwrap();
+    assert!(text(&gated).contains("Besides, 1 row is the same.\n"), "{}", text(&gated));
+    assert!(text(&gated).contains("inconclusive"), "a row that the gate does not pass is shown");
+    let rows = &mut gated.strata[0].rows;
+    rows.remove(0);
+    rows.iter_mut().for_each(|row| row.gate = None);
+    assert!(text(&gated).contains("\n1 row is the same, 1 row is unknown.\n"), "{}", text(&gated));
+}
+
 /// The page without what is the same in every one, and without its data.
 fn own(page: &str) -> &str {
     let body = page.split_once("<body>").unwrap().1;

@@ -168,7 +168,7 @@ fn splits(judgement: &Judgement) -> Option<Section> {
 }
 
 fn cohorts(judgement: &Judgement) -> Option<Section> {
-    Section::of::<Cohort>(
+    let section = Section::of::<Cohort>(
         "cohorts",
         "Cohorts",
         &judgement.cohorts,
@@ -180,9 +180,22 @@ fn cohorts(judgement: &Judgement) -> Option<Section> {
                 Number,
                 |cohort| if cohort.has_verdict { cohort.odd.to_string() } else { ABSENT.to_owned() },
             ),
+            ("could be told", Number, could_be_told),
             ("what they have in common", Text, common),
         ],
-    )
+    )?;
+    Some(section.with(
+        "\"Could be told\" is how far off a host had to be in the middle one of the rows to be named by that alone. Hosts that differ by less \
+         are not named, so that silence does not say that all are the same.",
+    ))
+}
+
+/// How far off a host had to be by one row, in the middle of the rows.
+fn could_be_told(cohort: &Cohort) -> String {
+    let mut known: Vec<f64> = cohort.rows.iter().filter_map(|row| row.detectable_percent).collect();
+    known.sort_by(f64::total_cmp);
+    let middle = known.get(known.len() / 2);
+    middle.map_or_else(|| ABSENT.to_owned(), |percent| format!("{percent:.1} %"))
 }
 
 fn common(cohort: &Cohort) -> String {
@@ -208,7 +221,7 @@ fn cohort_rows(judgement: &Judgement) -> Option<Section> {
             ("median", Number, |InCohort(_, of)| number(of.median)),
             ("spread", SpareNumber(1), |InCohort(_, of)| number(of.spread)),
             ("unit", SpareWord(1), |InCohort(_, of)| unit(of.unit).to_owned()),
-            ("could be seen", SpareNumber(2), |InCohort(_, of)| {
+            ("could be told", SpareNumber(2), |InCohort(_, of)| {
                 of.detectable_percent.map_or_else(|| ABSENT.to_owned(), |percent| format!("{percent:.1} %"))
             }),
             ("odd", Number, |InCohort(_, of)| of.odd.len().to_string()),

@@ -15,10 +15,11 @@ pub(super) fn count(count: usize, one: &str) -> String {
     format!("{} {one}{}", groups.join(","), if count == 1 { "" } else { "s" })
 }
 
-/// `syscall-x86_64 getppid`, with what else tells the row apart.
+/// `syscall-x86_64 getppid`, with what else tells the row apart. Processes of 32 bits are the rarer ones, and use entries of the same names.
 pub(super) fn row(name: &RowName) -> String {
+    let bits = if name.bits == 64 { String::new() } else { format!(" {}-bit", name.bits) };
     let configuration = name.configuration.as_deref().map(|text| format!(" {}", text.replace(';', " ")));
-    format!("{} {}{}", name.entry, name.operation, configuration.unwrap_or_default())
+    format!("{} {}{bits}{}", name.entry, name.operation, configuration.unwrap_or_default())
 }
 
 /// The values alone, as what names a cohort; one that nobody knows says of what.
@@ -88,6 +89,18 @@ pub(super) fn chance(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rows_of_other_bits_have_other_names() {
+        let name = |bits| RowName {
+            entry: "int80-i386".into(),
+            operation: "getppid".into(),
+            bits,
+            configuration: Some("pti=on;pcid=off".into()),
+        };
+        assert_eq!(row(&name(64)), "int80-i386 getppid pti=on pcid=off");
+        assert_eq!(row(&name(32)), "int80-i386 getppid 32-bit pti=on pcid=off");
+    }
 
     #[test]
     fn thousands_are_told_apart() {
