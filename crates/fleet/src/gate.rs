@@ -2,10 +2,25 @@
 
 use crate::RowName;
 use crate::judgement::Named;
+use crate::median::median;
 use crate::rollout::{Answer, Gate, Otherwise, Rollout, RolloutRow};
+use statrs::distribution::{Binomial, DiscreteCDF};
 
 /// So many hosts are named where several are in no pair.
 const NAMED: usize = 3;
+
+/// Of roll-outs in which every row passes by its interval, this part at most is held up by chance for hosts above the limit.
+const HELD_UP: f64 = 0.05;
+
+/// Whether more hosts changed by more than the limit than by less than its mirror at the median, where changes differ by noise, which has no
+/// side (sign test, corrected for all rows by Bonferroni). A part of the hosts that became slower leaves the middle one alone.
+pub(crate) fn has_a_slower_part(changes: &[f64], limit: f64, rows: usize) -> bool {
+    let Some(middle) = median(&mut changes.to_vec()).filter(|middle| *middle < limit) else { return false };
+    let above = changes.iter().filter(|change| **change > limit).count() as u64;
+    let below = changes.iter().filter(|change| **change < 2.0 * middle - limit).count() as u64;
+    let Some(before) = above.checked_sub(1) else { return false };
+    Binomial::new(0.5, above + below).is_ok_and(|by_chance| by_chance.sf(before) <= HELD_UP / rows as f64)
+}
 
 /// What the interval of a row says.
 pub(crate) fn answer(row: &RolloutRow, limit: f64) -> Answer {
@@ -24,11 +39,9 @@ pub(crate) fn gate(rollout: &Rollout, limit: f64) -> Gate {
     let worst = rows().filter_map(|(_, row)| row.gate).max().unwrap_or(Answer::Inconclusive);
     let answer = worst.max(least);
     let deciding = rows().filter(|(_, row)| answer != Answer::Pass && row.gate == Some(answer));
-    let mut decided_by: Vec<String> =
-        deciding.map(|(of, row)| format!("{} {}", of.id, in_words(&row.name))).collect();
-    if answer == Answer::Inconclusive {
-        decided_by.extend(unseen);
-    }
+    let deciding = deciding.map(|(of, row)| format!("{} {}", of.id, in_words(&row.name)));
+    let unseen = unseen.into_iter().filter(|_| answer == Answer::Inconclusive);
+    let decided_by = unseen.chain(deciding).collect();
     Gate { answer, limit_percent: limit, decided_by }
 }
 

@@ -4,13 +4,13 @@ use crate::columns::{Column, Columns};
 use crate::corrected::benjamini_hochberg;
 use crate::difference::rounded;
 use crate::fleet::{Figure, Fleet};
-use crate::gate::{answer, gate};
+use crate::gate::{answer, gate, has_a_slower_part};
 use crate::hosts::{GENERATION, Host, remark};
 use crate::judgement::{FactValue, Named, Remark, RowName, SCHEMA, Unit};
 use crate::lost::Both;
 use crate::median::{finest_of_logarithms, median};
 use crate::otherwise::otherwise;
-use crate::rollout::{FactChange, Rollout, RolloutRow, Stratum, Verdict};
+use crate::rollout::{Answer, FactChange, Rollout, RolloutRow, Stratum, Verdict};
 use crate::sample::{OTHER_UNIT, OfHost, Sample, boots_add, known, rows_of_hosts};
 use crate::shift::Shift;
 use crate::{LEAST_HOSTS, Settings, UnknownFact};
@@ -405,6 +405,7 @@ impl Logs {
             q: None,
             spread_percent: shift.as_ref().map(|shift| percent(shift.spread)),
             boot_percent: boots.map(|variance| percent(variance.sqrt())),
+            above_limit: None,
             verdict: Verdict::Unknown,
             gate: None,
         };
@@ -447,7 +448,14 @@ fn judge(strata: &mut [Tested], limit: Option<f64>) {
         };
     }
     if let Some(limit) = limit {
-        let all = strata.iter_mut().flat_map(|stratum| stratum.told.rows.iter_mut());
-        all.for_each(|row| row.gate = Some(answer(row, limit)));
+        let all = strata.iter().map(|stratum| stratum.told.rows.len()).sum();
+        let bound = (limit / 100.0).ln_1p();
+        let rows = strata.iter_mut().flat_map(|stratum| stratum.told.rows.iter_mut().zip(&stratum.samples));
+        for (row, sample) in rows {
+            let is_held = has_a_slower_part(&sample.values, bound, all);
+            let least = if is_held { Answer::Inconclusive } else { Answer::Pass };
+            row.gate = Some(answer(row, limit).max(least));
+            row.above_limit = Some(sample.values.iter().filter(|change| **change > bound).count());
+        }
     }
 }

@@ -167,6 +167,8 @@ pub struct RolloutRow {
     /// each boot. Null where fewer than five hosts have two
     /// boots on a side; then it is a part of `spread_percent`, and of the interval in either case.
     pub boot_percent: Option<f64>,
+    /// Pairs that changed by more than the limit of the gate, told by themselves or not; null where none was asked for.
+    pub above_limit: Option<usize>,
     /// What can be said.
     pub verdict: Verdict,
     /// What the gate says; null where none was asked for.
@@ -177,9 +179,9 @@ pub struct RolloutRow {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Answer {
-    /// The whole interval lies at or below the limit.
+    /// The whole interval lies at or below the limit, and no more hosts changed by more than that than by chance.
     Pass,
-    /// The interval holds the limit, or there is none.
+    /// The interval holds the limit, or there is none; or it lies below, but too many hosts changed by more.
     Inconclusive,
     /// The whole interval lies above the limit.
     Regression,
@@ -193,6 +195,6 @@ pub struct Gate {
     pub answer: Answer,
     /// The limit, percent.
     pub limit_percent: f64,
-    /// What decides: rows, the stratum's id first (`s1 syscall-x86_64 getppid 64`), rows that were lost, and hosts. Empty where all pass.
+    /// What decides: rows that were lost, hosts, and rows, the stratum's id first (`s1 syscall-x86_64 getppid 64`). Empty where all pass.
     pub decided_by: Vec<String>,
 }

@@ -57,6 +57,7 @@ pub(super) fn of_rollout(rollout: &Rollout) -> Result<Vec<u8>, Error> {
         .column(Column::number("q"), |line| line.1.q)
         .column(Column::number("spread_percent"), |line| line.1.spread_percent)
         .column(Column::text("verdict"), |line| spelled(&line.1.verdict))
+        .column(Column::number("above_limit"), |line| line.1.above_limit)
         .column(Column::text("gate"), |line| line.1.gate.map(|answer| spelled(&answer)))
         .grid()
         .csv()

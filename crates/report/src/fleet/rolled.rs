@@ -108,6 +108,9 @@ fn rows(stratum: &Stratum, is_gated: bool, verbose: bool) -> Section {
         ("verdict", Word, |of| verdict(of.verdict).to_owned()),
     ];
     if is_gated {
+        columns.push(("above", SpareNumber(6), |of| {
+            of.above_limit.map_or_else(|| ABSENT.to_owned(), |hosts| hosts.to_string())
+        }));
         columns.push(("gate", SpareWord(1), |of| of.gate.map_or(ABSENT, answer).to_owned()));
     }
     let heading = format!("{}: {}", stratum.id, values(&stratum.facts));

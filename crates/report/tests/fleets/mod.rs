@@ -143,7 +143,7 @@ fn rolled(number: usize, percent: Option<[f64; 3]>, verdict: &str, gate: &str) -
         json!({
             "unit": "core-cycles", "pairs": if percent.is_some() { 20 } else { 2 }, "before": 100.0, "after": 104.0,
             "percent": percent.map(|of| of[0]), "percent_low": percent.map(|of| of[1]), "percent_high": percent.map(|of| of[2]),
-            "p": percent.map(|_| 0.001), "q": percent.map(|_| 0.004), "spread_percent": percent.map(|_| 0.8), "verdict": verdict, "gate": gate,
+            "p": percent.map(|_| 0.001), "q": percent.map(|_| 0.004), "spread_percent": percent.map(|_| 0.8), "above_limit": 3, "verdict": verdict, "gate": gate,
         }),
     )
 }
