@@ -53,9 +53,9 @@ fn unseen(rollout: &Rollout, limit: f64) -> Vec<String> {
     let lost = lost.filter(|(_, row)| row.lost.count == row.pairs);
     let lost =
         lost.map(|(of, row)| format!("{} {}, which has no figure afterwards", of.id, in_words(&row.name)));
-    let alone = [(&rollout.only_before, "before"), (&rollout.only_after, "after")];
-    let alone = alone.into_iter().filter(|(hosts, _)| hosts.count > 0);
-    let alone = alone.map(|(hosts, side)| format!("{}, only {side} and in no pair", first(hosts)));
+    // A host that is new was never in the way; one that is gone may be gone for being slow.
+    let alone = Some(&rollout.only_before).filter(|hosts| hosts.count > 0);
+    let alone = alone.map(|hosts| format!("{}, only before and in no pair", first(hosts)));
     let otherwise = rollout.otherwise.iter().filter_map(|host| above(host, limit));
     none.into_iter().chain(lost).chain(alone).chain(otherwise).collect()
 }

@@ -90,11 +90,11 @@ fn odd(judgement: &Judgement, most: usize) -> Option<Section> {
         &[
             ("host", Text, |odd| odd.host.clone()),
             ("cohort", SpareWord(2), |odd| odd.cohort.clone()),
-            ("clearest row", SpareText(1), |odd| {
-                odd.rows.first().map_or_else(|| ABSENT.to_owned(), |first| row(&first.name))
-            }),
-            ("against the others", Word, |odd| {
-                odd.rows.first().map_or_else(|| ABSENT.to_owned(), difference)
+            ("clearest row, against the others", Text, |odd| {
+                odd.rows.first().map_or_else(
+                    || ABSENT.to_owned(),
+                    |first| format!("{} {}", row(&first.name), difference(first)),
+                )
             }),
             ("rows", SpareNumber(3), |odd| odd.rows.iter().filter(|row| row.is_clear).count().to_string()),
             ("what differs there", Text, what_differs),
