@@ -59,12 +59,12 @@ pub fn each(
     let mut damaged = Vec::new();
     for path in paths {
         for path in kept.several(path)? {
-            let Some((files, unread)) = files(&path)? else {
+            let Some(found) = files(&path)? else {
                 take(of_kept(&path, kept)?);
                 continue;
             };
-            damaged.extend(unread);
-            for file in files {
+            damaged.extend(found.damaged);
+            for file in found.files {
                 let label = label(&path, &file);
                 damaged.extend(of_file(&file, &label, take));
             }
@@ -87,41 +87,52 @@ pub fn whole(paths: &[PathBuf]) -> Result<Vec<Summary>, Error> {
 }
 
 /// The files that a word of the command line means, and what of its folders cannot be read; none where it means a kept run.
-fn files(path: &Path) -> Result<Option<(Vec<PathBuf>, Vec<Damaged>)>, Error> {
+fn files(path: &Path) -> Result<Option<Found>, Error> {
     let is_name = path.to_str().is_some_and(|word| word.parse::<Name>().is_ok());
     if path.is_dir() {
-        let (mut files, mut damaged) = (Vec::new(), Vec::new());
-        add_files(path, 0, &mut files, &mut damaged);
-        if files.is_empty() && damaged.is_empty() {
+        let mut found = Found::default();
+        found.add(path, 0);
+        if found.files.is_empty() && found.damaged.is_empty() {
             let (path, endings) = (report::plain_os(path.as_os_str()), READ.join(", ."));
             return Err(Error::Usage(format!("{path}: the folder has no file that ends in .{endings}")));
         }
-        return Ok(Some((files, damaged)));
+        return Ok(Some(found));
     }
-    Ok((!is_name || path.is_file()).then(|| (vec![path.to_path_buf()], Vec::new())))
+    let alone = || Found { files: vec![path.to_path_buf()], damaged: Vec::new() };
+    Ok((!is_name || path.is_file()).then(alone))
 }
 
-/// In the order of their names, so that results are the same each time.
-fn add_files(folder: &Path, depth: usize, files: &mut Vec<PathBuf>, damaged: &mut Vec<Damaged>) {
-    let read = if depth > DEEPEST {
-        Err(io::Error::other("folders lie too deep in each other, or a link leads in a circle"))
-    } else {
-        std::fs::read_dir(folder).and_then(Iterator::collect::<io::Result<Vec<_>>>)
-    };
-    let mut entries = match read {
-        Ok(entries) => entries,
-        Err(error) => return damaged.push(Damaged::wholly(folder, words(&error))),
-    };
-    entries.sort_by_key(std::fs::DirEntry::file_name);
-    for entry in entries {
-        let path = entry.path();
-        if entry.file_name().as_encoded_bytes().starts_with(b".") {
-            continue;
-        }
-        if path.is_dir() {
-            add_files(&path, depth + 1, files, damaged);
-        } else if path.extension().is_some_and(|ending| READ.iter().any(|read| ending == *read)) {
-            files.push(path);
+/// What is in a folder and its folders.
+#[derive(Default)]
+struct Found {
+    files: Vec<PathBuf>,
+    /// Folders that cannot be read.
+    damaged: Vec<Damaged>,
+}
+
+impl Found {
+    /// In the order of names, so that results are the same each time.
+    fn add(&mut self, folder: &Path, depth: usize) {
+        let read = if depth > DEEPEST {
+            Err(io::Error::other("folders lie too deep in each other, or a link leads in a circle"))
+        } else {
+            std::fs::read_dir(folder).and_then(Iterator::collect::<io::Result<Vec<_>>>)
+        };
+        let mut entries = match read {
+            Ok(entries) => entries,
+            Err(error) => return self.damaged.push(Damaged::wholly(folder, words(&error))),
+        };
+        entries.sort_by_key(std::fs::DirEntry::file_name);
+        for entry in entries {
+            let path = entry.path();
+            if entry.file_name().as_encoded_bytes().starts_with(b".") {
+                continue;
+            }
+            if path.is_dir() {
+                self.add(&path, depth + 1);
+            } else if path.extension().is_some_and(|ending| READ.iter().any(|read| ending == *read)) {
+                self.files.push(path);
+            }
         }
     }
 }
