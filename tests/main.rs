@@ -16,6 +16,7 @@ mod contributing;
 mod disassembly;
 mod doctor_clocks;
 mod executable;
+mod fleets;
 mod footprint;
 mod guest;
 mod impact;
