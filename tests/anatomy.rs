@@ -100,7 +100,7 @@ fn a_format_of_anatomies_is_refused_for_what_is_none() {
         let why = String::from_utf8(done.stderr).unwrap();
         assert!(done.status.code() == Some(2) && done.stdout.is_empty(), "{why}");
         assert!(
-            why.contains("is a run, which is written as text, .json, .csv and .md")
+            why.contains("is a run, which is written as text, .json, .csv, .md and .ndjson")
                 && why.contains(&format!("and not as {format}; `kentry anatomy` ")),
             "{why}"
         );

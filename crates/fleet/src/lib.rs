@@ -30,6 +30,7 @@ mod split;
 mod student;
 mod tables;
 mod tails;
+mod tested;
 mod words;
 
 pub use fleet::Fleet;

@@ -2,8 +2,8 @@
 
 use crate::corrected::{FALSE_ODD, benjamini_hochberg};
 use crate::far::{Far, FarRow};
-use crate::pairs::{Tested, percent};
 use crate::rollout::{Otherwise, OtherwiseRow, RolloutRow};
+use crate::tested::{Tested, percent};
 
 /// Judges the hosts of all strata together, as hosts of cohorts are.
 pub(crate) fn otherwise(strata: &[Tested]) -> Vec<Otherwise> {

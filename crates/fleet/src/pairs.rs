@@ -13,6 +13,7 @@ use crate::otherwise::otherwise;
 use crate::rollout::{Answer, FactChange, Rollout, RolloutRow, Stratum, Verdict};
 use crate::sample::{OTHER_UNIT, OfHost, Sample, boots_add, known, rows_of_hosts};
 use crate::shift::Shift;
+use crate::tested::{Tested, percent};
 use crate::{LEAST_HOSTS, Settings, UnknownFact};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -332,16 +333,6 @@ impl<'a> Sides<'a> {
     }
 }
 
-/// A stratum, and of each of its rows what pairs say of it.
-pub(crate) struct Tested {
-    pub told: Stratum,
-    shifts: Vec<Option<Shift>>,
-    /// How much each pair changed, logarithms; rows are places among those that are told.
-    pub samples: Vec<Sample>,
-    /// Hosts that rows leave out for their unit.
-    left_out: Vec<String>,
-}
-
 fn left_out(strata: &[Tested]) -> Option<Remark> {
     remark("other-unit", OTHER_UNIT, strata.iter().flat_map(|stratum| stratum.left_out.iter().cloned()))
 }
@@ -411,11 +402,6 @@ impl Logs {
         };
         Some((row, shift, sample))
     }
-}
-
-/// A difference of logarithms as percent.
-pub(crate) fn percent(difference: f64) -> f64 {
-    rounded(100.0 * difference.exp_m1())
 }
 
 /// Verdicts over all rows of all strata together.
