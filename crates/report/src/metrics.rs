@@ -41,7 +41,14 @@ impl Metrics {
 /// `{check="clocks",id="clock-served"}`; nothing where there are none.
 pub(crate) fn labels<'a>(all: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
     let one = |(label, value): (&str, &str)| {
-        let value = plain(value).replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+        let value = value
+            .split('\n')
+            .map(plain)
+            .collect::<Vec<_>>()
+            .join("\n")
+            .replace('\\', "\\\\")
+            .replace('"', "\\\"")
+            .replace('\n', "\\n");
         format!("{}=\"{value}\"", label.replace(|c: char| !c.is_ascii_alphanumeric(), "_"))
     };
     let all: Vec<String> = all.into_iter().map(one).collect();
