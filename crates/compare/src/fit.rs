@@ -9,7 +9,7 @@ use crate::prior::{
     Behaviour, FREEDOM_OF_KERNEL, FREEDOM_OF_KIND, FREEDOM_OF_ROW_OF_BOOTS, LEAST_OF_ERROR, ROWS_LIKE_ONE,
     ROWS_OF_A_BOOT_LIKE_ONE,
 };
-use crate::student::Student;
+use stats::Student;
 use std::collections::BTreeMap;
 
 /// What one row can say of the others of its kind, at most: residuals of so many times what is expected. A row that is beside

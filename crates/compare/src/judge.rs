@@ -275,7 +275,7 @@ fn counted(row: &mut Row, figures: &Figures, same: &Same) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::student::Student;
+    use stats::Student;
 
     fn fit(base: f64, new: f64, error: f64) -> Fit {
         let variance = error * error / 2.0;

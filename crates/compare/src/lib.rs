@@ -28,7 +28,6 @@ mod prior;
 pub mod published;
 mod run;
 mod settings;
-mod student;
 mod turns;
 
 pub use compare::{compare, compare_pairs};

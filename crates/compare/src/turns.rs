@@ -4,8 +4,8 @@
 use crate::comparison::Verdict;
 use crate::figures::Figures;
 use crate::judgement::{Judgement, USUAL};
-use crate::student::Student;
 use stats::SignedRank;
+use stats::Student;
 
 /// The change of a row by its pairs.
 #[derive(Debug, Clone)]

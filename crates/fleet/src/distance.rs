@@ -2,7 +2,7 @@
 
 use crate::median::{NORMAL, median, middle_and_spread};
 use crate::sample::Sample;
-use crate::student::Student;
+use stats::Student;
 
 /// The variance of a median of n normal values, times n, is so many times theirs.
 const OF_A_MEDIAN: f64 = std::f64::consts::FRAC_PI_2;

@@ -4,8 +4,8 @@ use crate::LEAST_HOSTS;
 use crate::corrected::{FALSE_ODD, benjamini_hochberg, together};
 use crate::distance::{Distance, distances, distribution};
 use crate::sample::Sample;
-use crate::student::Student;
 use crate::tails::Tails;
+use stats::Student;
 use std::collections::BTreeMap;
 
 /// What the rows of hosts say of each. Hosts are places among those of the samples.

@@ -27,7 +27,6 @@ mod rollout;
 mod sample;
 mod shift;
 mod split;
-mod student;
 mod tables;
 mod tails;
 mod tested;

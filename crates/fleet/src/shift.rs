@@ -1,7 +1,7 @@
 //! How far the differences of pairs lie from 0, by Student's t where they are few, by ranks where they are many.
 
 use crate::median::middle_and_spread;
-use crate::student::Student;
+use stats::Student;
 use stats::{Pair, SignedRank};
 
 /// With fewer pairs, ranks have too few orders to pass a correction for many rows: 2^-19 is the least probability of twenty.

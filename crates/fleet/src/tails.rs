@@ -2,7 +2,7 @@
 //! out. Its degrees of freedom are the fewest that are still likely, so that few hosts give a heavy tail.
 
 use crate::median::{NORMAL, median};
-use crate::student::Student;
+use stats::Student;
 
 /// Of the hosts, this part is beyond where tails are looked at. Odd hosts that are fewer hardly move it; more make the tail heavier, and
 /// nobody is named who should not be.

@@ -27,6 +27,7 @@ mod primitives;
 mod quiet;
 mod round;
 mod step;
+mod student;
 mod summary;
 mod tabulate;
 
@@ -40,6 +41,7 @@ pub use levels::{Assumed, Levels, OfEntry, SeenLevels};
 pub use paired::{Pair, Paired, SignedRank, paired};
 pub use quiet::{Excluded, Reference, Vouch};
 pub use round::{Block, Malformed, Mark, Order, Round};
+pub use student::Student;
 pub use summary::{Figures, Noise, NoiseKind, Scale, figures};
 pub use tabulate::{Counts, Lines, Tabulated, tabulate};
 

@@ -42,6 +42,17 @@ pub enum NoiseKind {
     TooFew,
 }
 
+impl NoiseKind {
+    /// As documents have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            NoiseKind::Shared => "shared",
+            NoiseKind::Preempted => "preempted",
+            NoiseKind::TooFew => "too-few",
+        }
+    }
+}
+
 /// What is known about a row that works but has no figures.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Noise {

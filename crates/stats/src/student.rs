@@ -7,7 +7,7 @@ const MANY: f64 = 1e6;
 
 /// With how many degrees of freedom.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Student(StudentsT);
+pub struct Student(StudentsT);
 
 impl Student {
     /// None unless there are some.
@@ -24,5 +24,15 @@ impl Student {
     /// What it is above with this probability, which is not above one half.
     pub fn critical(self, probability: f64) -> f64 {
         -self.0.inverse_cdf(probability.clamp(f64::MIN_POSITIVE, 0.5))
+    }
+
+    /// How probable it is to be at least so far from 0, on either side.
+    pub fn beyond(self, distance: f64) -> f64 {
+        (2.0 * self.above(distance.abs())).clamp(f64::MIN_POSITIVE, 1.0)
+    }
+
+    /// How far from 0 it is with this probability.
+    pub fn reach(self, probability: f64) -> f64 {
+        -self.0.inverse_cdf(probability.clamp(f64::MIN_POSITIVE, 1.0) / 2.0)
     }
 }
