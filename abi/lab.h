@@ -306,3 +306,7 @@
 /* The port and value that end QEMU (isa-debug-exit: status 2 * value + 1). */
 #define LAB_EXIT_PORT  0xf4
 #define LAB_EXIT_VALUE 0x10
+
+/* The port that ends Bochs, which the letters of "Shutdown" are written to, one after the other. */
+#define BOCHS_EXIT_PORT	   0x8900
+#define BOCHS_EXIT_LETTERS 8

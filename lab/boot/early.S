@@ -24,8 +24,6 @@
 #define STATUS_EMPTY 0x20
 #define STATUS_IDLE  0x40
 
-#define BOCHS_PORT 0x8900
-
 	.section .boot, "ax"
 	.code32
 	.globl	early_idt_pointer, early_no_64_bit_mode, early_loader, early_say, early_stubs
@@ -105,8 +103,8 @@ early_say:
 	mov	$LAB_EXIT_VALUE, %al
 	out	%al, $LAB_EXIT_PORT
 	mov	$bochs_letters, %esi
-	mov	$BOCHS_LETTERS, %ecx
-	mov	$BOCHS_PORT, %edx
+	mov	$BOCHS_EXIT_LETTERS, %ecx
+	mov	$BOCHS_EXIT_PORT, %edx
 	rep outsb
 5:	mov	LENGTH(%ebx), %ecx
 	lea	HEADER(%ebx), %esi
@@ -144,7 +142,6 @@ uart_setup:
 
 bochs_letters:
 	.ascii	"Shutdown"
-	.set	BOCHS_LETTERS, . - bochs_letters
 
 	.balign	8
 early_loader:

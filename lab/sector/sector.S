@@ -6,6 +6,8 @@
  * Xen's docs/misc/pvh.pandoc and start_info.h. Services: INT 13h 42h (Enhanced Disk Drive Specification 1.1), INT 15h 87h (copies in
  * extended memory), E820h (ACPI Specification 6.5, 15.1).
  */
+#include "lab.h"
+
 #define ORIGIN	       0x7c00
 #define START	       0x7e00 /* struct hvm_start_info, which ... */
 #define MEMORY_ENTRIES (START + 48)
@@ -33,8 +35,6 @@
 #define PTR_	       0x20525450 /* "PTR " */
 #define GATE_A20_PORT  0x92
 #define GATE_A20_BIT   2
-#define SHUTDOWN_PORT  0x8900
-#define SHUTDOWN_LETTERS 8
 #define ACCESS	       0x93 /* of a data segment: present, DPL 0, writable */
 #define CR0_PE	       1
 #define CODE	       8
@@ -143,8 +143,8 @@ read:	push	%si
 	jc	fail
 	ret
 fail:	mov	$shutdown, %si
-	mov	$SHUTDOWN_LETTERS, %cx
-	mov	$SHUTDOWN_PORT, %dx
+	mov	$BOCHS_EXIT_LETTERS, %cx
+	mov	$BOCHS_EXIT_PORT, %dx
 	rep outsb
 1:	hlt
 	jmp	1b

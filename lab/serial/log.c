@@ -53,7 +53,7 @@ _Noreturn void power_off(void)
 	if (console_is_for_command() && !console_is_open()) {
 		out8(LAB_EXIT_PORT, LAB_EXIT_VALUE);
 		for (const char *letter = shutdown; *letter; letter++)
-			out8(0x8900, (uint8_t)*letter);
+			out8(BOCHS_EXIT_PORT, (uint8_t)*letter);
 	}
 	for (;;)
 		__asm__ volatile("cli; hlt");

@@ -1,7 +1,7 @@
 //! Bochs: slower than QEMU, but closer to the processors that it emulates.
 
 use crate::emulator::{Command, Trouble as OfProgram};
-use crate::lab::disk::disk;
+use crate::lab::disk::{HEADS, SECTORS, disk};
 use crate::lab::{Guest, Limits, Mode, Trouble, kernel};
 use process::{Pipe, file_in_memory, inherited};
 use std::borrow::Cow;
@@ -126,7 +126,7 @@ fn configuration(cpu_model: &str, disk: &str, serial: &str) -> String {
          vgaromimage: file=$BXSHARE/VGABIOS-lgpl-latest\n\
          display_library: term\n\
          sound: driver=dummy\n\
-         ata0-master: type=disk, mode=flat, path={disk}, cylinders=0, heads=16, spt=63\n\
+         ata0-master: type=disk, mode=flat, path={disk}, cylinders=0, heads={HEADS}, spt={SECTORS}\n\
          boot: disk\n\
          com1: enabled=1, mode=file, dev={serial}\n\
          clock: sync=none\n\

@@ -12,8 +12,13 @@ const SECTOR: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/sector.bin"));
 /// Bytes in a sector.
 const BYTES: usize = 512;
 
-/// A whole cylinder of so many: Bochs takes no disk of another size.
-const CYLINDER: usize = 16 * 63 * BYTES;
+/// The geometry that Bochs is told.
+pub(crate) const HEADS: usize = 16;
+/// Of a track.
+pub(crate) const SECTORS: usize = 63;
+
+/// Bochs takes whole cylinders alone.
+const CYLINDER: usize = HEADS * SECTORS * BYTES;
 
 /// Where the kernel finds what is said of its boot: in the second sector, from `START` on (`lab/sector/sector.S`).
 const START: u32 = 0x7e00;
