@@ -4,7 +4,7 @@ use crate::asked;
 use crate::comparison::{Confounder, Severity};
 use crate::prior::Behaviour;
 use document::{Counter, Document, Machine, Name};
-use environment::Environment;
+use environment::{Environment, Libc};
 use std::collections::{BTreeMap, BTreeSet};
 use table::Kernel;
 
@@ -121,10 +121,7 @@ const FACTS: [Fact; 32] = [
         what: "preemption model",
         severity: Caution,
         meaning: "It decides what the kernel checks on its way back to a program.",
-        value: |document| {
-            let kernel = &document.environment.kernel;
-            kernel.preemption_mode.clone().or_else(|| kernel.preemption.clone())
-        },
+        value: |document| document.environment.kernel.preemption_model().map(str::to_owned),
     },
     Fact {
         id: "vsyscall",
@@ -145,13 +142,7 @@ const FACTS: [Fact; 32] = [
         what: "C library",
         severity: Caution,
         meaning: "It concerns the rows of libc alone.",
-        value: |document| {
-            document.environment.libc.as_ref().map(|libc| {
-                libc.package
-                    .clone()
-                    .unwrap_or_else(|| format!("{} {}", libc.name, libc.version.clone().unwrap_or_default()))
-            })
-        },
+        value: |document| document.environment.libc.as_ref().map(Libc::in_words),
     },
     Fact {
         id: "seccomp",

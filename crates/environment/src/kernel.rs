@@ -48,6 +48,11 @@ pub struct RunningKernel {
 type Sourced<T> = Option<(T, String)>;
 
 impl RunningKernel {
+    /// How it preempts: as it runs now, or else as it was built.
+    pub fn preemption_model(&self) -> Option<&str> {
+        self.preemption_mode.as_deref().or(self.preemption.as_deref())
+    }
+
     /// Whether it was booted with this parameter (`syscall.x32=y`), and no other value behind it.
     pub fn is_given(&self, parameter: &str) -> bool {
         let given = |line| {

@@ -32,6 +32,14 @@ pub struct Libc {
     pub path: String,
 }
 
+impl Libc {
+    /// Its package, or else its name and version.
+    pub fn in_words(&self) -> String {
+        let by_name = || format!("{} {}", self.name, self.version.as_deref().unwrap_or_default());
+        self.package.clone().unwrap_or_else(by_name).trim_end().to_owned()
+    }
+}
+
 pub(crate) fn capture(reader: &mut Reader) -> Option<Libc> {
     let found = GLIBC.iter().find_map(|path| glibc(path, &reader.candidate(path, LIMIT)?));
     let found = found.or_else(|| musl(&reader.candidate(MUSL, LIMIT)?));

@@ -1,14 +1,14 @@
 //! `kentry catalogue`.
 
 use crate::error::Error;
-use crate::input::regular;
+use crate::input::{read, regular};
 use crate::summaries::whole;
 use clap::{Args, ValueHint};
 use report::CATALOGUE_SCHEMA;
-use runs::{LONGEST, WholeFile};
+use runs::WholeFile;
 use std::collections::BTreeSet;
-use std::fs::{File, Permissions};
-use std::io::{self, Read};
+use std::fs::Permissions;
+use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -44,13 +44,6 @@ const MARKER: &str = ".kentry-catalogue";
 /// The folders of a catalogue.
 const FOLDERS: [&str; 3] = ["entries", "runs", "data"];
 
-/// What a file begins with, as long as a document may be.
-fn start(file: File) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    file.take(LONGEST).read_to_end(&mut bytes)?;
-    Ok(bytes)
-}
-
 /// A folder that a catalogue may be written to.
 struct Site<'a> {
     folder: &'a Path,
@@ -70,7 +63,7 @@ impl Site<'_> {
         }
         let is_empty = std::fs::read_dir(folder).map_err(failed)?.next().is_none();
         let marker = folder.join(MARKER);
-        let named = match regular(&marker).and_then(start) {
+        let named = match regular(&marker).and_then(|file| read(file, Vec::new())) {
             Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
             Err(source) if source.kind() == io::ErrorKind::NotFound && is_empty => {
                 CATALOGUE_SCHEMA.to_owned()

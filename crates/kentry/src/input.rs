@@ -248,9 +248,12 @@ fn read_pipe(mut file: File) -> io::Result<Vec<u8>> {
     read(file, first)
 }
 
-/// Reads the rest of a file.
-fn read(file: File, mut bytes: Vec<u8>) -> io::Result<Vec<u8>> {
-    file.take(LONGEST + 1).read_to_end(&mut bytes)?;
+/// Reads the rest of a file, behind what was read before.
+///
+/// # Errors
+/// It is longer than any document.
+pub fn read(from: impl Read, mut bytes: Vec<u8>) -> io::Result<Vec<u8>> {
+    from.take(LONGEST + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > LONGEST {
         return Err(io::Error::other(format!("longer than {} MiB, as no document is", LONGEST >> 20)));
     }

@@ -96,9 +96,9 @@ impl Target {
     ///
     /// # Errors
     /// As [`Target::write`].
-    pub fn write_packed(self, bytes: Vec<u8>) -> Result<(), Error> {
-        let bytes = packed(self.path(), bytes);
-        self.write(&bytes)
+    pub fn write_packed(self, bytes: &[u8]) -> Result<(), Error> {
+        let is_packed = self.path().and_then(Path::extension).is_some_and(|ending| ending == "gz");
+        if is_packed { self.write(&packed(bytes)) } else { self.write(bytes) }
     }
 
     /// Writes the whole result. A pipe whose reader has closed it is not an error.
@@ -120,14 +120,11 @@ impl Target {
     }
 }
 
-/// In gzip's format where a file's name says so. The same bytes become the same.
-fn packed(path: Option<&Path>, bytes: Vec<u8>) -> Vec<u8> {
-    if path.and_then(Path::extension).is_none_or(|ending| ending != "gz") {
-        return bytes;
-    }
+/// In gzip's format. The same bytes become the same.
+fn packed(bytes: &[u8]) -> Vec<u8> {
     let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
     // Writing to a Vec cannot fail.
-    let _ = gzip.write_all(&bytes);
+    let _ = gzip.write_all(bytes);
     gzip.finish().unwrap_or_default()
 }
 

@@ -1,9 +1,9 @@
 //! Reads summaries of many machines: lines of JSON, run documents, kept runs; packed or not; files, and all files of folders.
 
 use crate::error::{Error, words};
-use crate::input::{KeptRuns, regular};
+use crate::input::{KeptRuns, read, regular};
 use flate2::read::MultiGzDecoder;
-use runs::{LONGEST, Name};
+use runs::Name;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use summary::{LONGEST_LINE, Reader, Summary};
@@ -204,19 +204,16 @@ fn unpacked(file: &Path) -> io::Result<Box<dyn BufRead>> {
 /// Lines of a summary begin with their schema, and may be any number. All else is a document, or says why it is none.
 fn of_lines(mut from: Box<dyn BufRead>, take: &mut dyn FnMut(Summary)) -> Result<(), String> {
     let mut first = Vec::new();
-    let read = from.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut first);
-    read.map_err(|error| words(&error))?;
+    let line = from.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut first);
+    line.map_err(|error| words(&error))?;
     let schema =
         std::str::from_utf8(&first).ok().and_then(|line| document::schema_of(line, "a summary").ok());
     if schema.is_some_and(|schema| schema.starts_with(summary::FAMILY)) {
         let mut lines = Reader::new(first.chain(from));
         return lines.try_for_each(|read| read.map(&mut *take)).map_err(|wrong| wrong.to_string());
     }
-    from.take(LONGEST + 1).read_to_end(&mut first).map_err(|error| words(&error))?;
-    if first.len() as u64 > LONGEST {
-        return Err(format!("longer than {} MiB, as no document is", LONGEST >> 20));
-    }
-    let text = std::str::from_utf8(&first).map_err(|_| "it is not UTF-8 text".to_owned())?;
+    let bytes = read(from, first).map_err(|error| words(&error))?;
+    let text = std::str::from_utf8(&bytes).map_err(|_| "it is not UTF-8 text".to_owned())?;
     let document = document::load(text).map_err(|error| error.to_string())?;
     take(Summary::of(&document));
     Ok(())

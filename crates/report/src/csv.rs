@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::grid::{Column, Grid, Items, Named};
 use document::{Document, Interval, Path, Row, is_figure};
-use stats::{Cost, NoiseKind};
+use stats::Cost;
 
 /// A cost in each unit that a row may have.
 const UNITS: [Named<Row, Cost<f64>>; 5] = [
@@ -63,7 +63,7 @@ fn names(rows: Rows) -> Rows {
         .column(Column::text("path"), |row| row.path.map(Path::name))
         .column(Column::number("uses"), |row| row.uses)
         .column(Column::text("remarks"), |row| row.remarks.join("; "))
-        .column(Column::text("noise"), |row| row.noise.map(|noise| kind(noise.kind)))
+        .column(Column::text("noise"), |row| row.noise.map(|noise| noise.kind.name()))
         .column(Column::number("noise_low"), |row| row.noise.and_then(|noise| noise.low))
         .column(Column::number("noise_high"), |row| row.noise.and_then(|noise| noise.high))
         .column(Column::number("cpu"), |row| row.cpu)
@@ -105,13 +105,4 @@ fn rate<'a>(rows: Rows<'a>, (name, rate): Named<Row, Interval>) -> Rows<'a> {
 
 fn joined(parts: impl Iterator<Item = String>) -> String {
     parts.collect::<Vec<_>>().join(";")
-}
-
-/// As in the document.
-fn kind(kind: NoiseKind) -> &'static str {
-    match kind {
-        NoiseKind::Shared => "shared",
-        NoiseKind::Preempted => "preempted",
-        NoiseKind::TooFew => "too-few",
-    }
 }

@@ -133,6 +133,20 @@ pub struct Kind {
     pub formats: &'static [Format],
 }
 
+/// All that an anatomy is written in, and last what only a run is.
+const OF_SAVED: &[Format] = &[
+    Format::Text,
+    Format::Parts,
+    Format::Tree,
+    Format::Listing,
+    Format::Json,
+    Format::Csv,
+    Format::Markdown,
+    Format::Svg,
+    Format::Folded,
+    Format::Ndjson,
+];
+
 const ROWS_OF_A_TABLE: &[Format] = &[Format::Text, Format::Json, Format::Csv, Format::Markdown];
 
 impl Kind {
@@ -163,39 +177,12 @@ impl Kind {
         formats: &[Format::Text, Format::Json, Format::Csv, Format::Markdown, Format::Svg],
     };
     /// What `kentry anatomy` makes.
-    pub const ANATOMY: Kind = Kind {
-        name: "an anatomy",
-        formats: &[
-            Format::Text,
-            Format::Parts,
-            Format::Tree,
-            Format::Listing,
-            Format::Json,
-            Format::Csv,
-            Format::Markdown,
-            Format::Svg,
-            Format::Folded,
-        ],
-    };
+    pub const ANATOMY: Kind = Kind { name: "an anatomy", formats: OF_SAVED.split_at(OF_SAVED.len() - 1).0 };
     /// What `kentry impact` makes.
     pub const IMPACT: Kind =
         Kind { name: "an impact", formats: &[Format::Text, Format::Json, Format::Markdown, Format::Folded] };
     /// Whatever was saved: what an anatomy or a run can be.
-    pub const SAVED: Kind = Kind {
-        name: "a saved document",
-        formats: &[
-            Format::Text,
-            Format::Parts,
-            Format::Tree,
-            Format::Listing,
-            Format::Json,
-            Format::Csv,
-            Format::Markdown,
-            Format::Svg,
-            Format::Folded,
-            Format::Ndjson,
-        ],
-    };
+    pub const SAVED: Kind = Kind { name: "a saved document", formats: OF_SAVED };
     /// What `kentry compare` makes.
     pub const COMPARISON: Kind = Kind {
         name: "a comparison",

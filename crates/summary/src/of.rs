@@ -2,9 +2,9 @@
 
 use crate::{Cohort, Row, Run, Summary};
 use document::{Document, Finding, Level, is_figure};
-use environment::{Environment, command_line_words};
+use environment::{Environment, Libc, command_line_words};
 use sha2::{Digest, Sha256};
-use stats::{Cost, NoiseKind};
+use stats::Cost;
 use std::collections::BTreeMap;
 
 /// Hexadecimal digits of a digest: two of a million machines have the same with a chance of one in ten million.
@@ -95,12 +95,9 @@ fn cohort(environment: &Environment, command_line: Option<&str>) -> Cohort {
         kernel_release: kernel.release.clone(),
         command_line_sha256: command_line.map(|line| digest(line.as_bytes())),
         clocksource: environment.clock.current_clocksource.clone(),
-        preemption: kernel.preemption_mode.clone().or_else(|| kernel.preemption.clone()),
+        preemption: kernel.preemption_model().map(str::to_owned),
         mitigations_sha256: of_map(&environment.mitigations),
-        libc: environment.libc.as_ref().map(|libc| {
-            let by_name = || format!("{} {}", libc.name, libc.version.as_deref().unwrap_or_default());
-            libc.package.clone().unwrap_or_else(by_name).trim_end().to_owned()
-        }),
+        libc: environment.libc.as_ref().map(Libc::in_words),
     }
 }
 
@@ -122,7 +119,7 @@ fn row(row: &document::Row) -> Row {
         path: row.path,
         noise: row
             .noise
-            .map(|noise| kind(noise.kind).to_owned())
+            .map(|noise| noise.kind.name().to_owned())
             .or_else(|| is_wide.then(|| "wide".to_owned())),
         core_cycles: cycles.map(|cost| rounded(cost.estimate)),
         core_cycles_ci_low: cycles.and_then(|cost| cost.ci_low).map(rounded),
@@ -136,17 +133,8 @@ fn row(row: &document::Row) -> Row {
 }
 
 /// To a thousandth: a hundred times finer than any interval.
-fn rounded(value: f64) -> f64 {
+pub(crate) fn rounded(value: f64) -> f64 {
     (value * 1000.0).round() / 1000.0
-}
-
-/// As in documents.
-fn kind(kind: NoiseKind) -> &'static str {
-    match kind {
-        NoiseKind::Shared => "shared",
-        NoiseKind::Preempted => "preempted",
-        NoiseKind::TooFew => "too-few",
-    }
 }
 
 /// The name that a document has for it.

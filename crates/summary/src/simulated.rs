@@ -6,7 +6,7 @@
 //!   those of no other.
 //! - Some hosts are odd ([`odd`]); nothing else is. A host differs from the next of its kind by some 0.3 %, a run from the next by 1 %.
 
-use crate::of::{digest, of_map};
+use crate::of::{digest, of_map, rounded};
 use crate::{Cohort, Row, Run, Summary};
 use document::{Level, Outcome, Path, Timing};
 use rand::rngs::SmallRng;
@@ -386,11 +386,6 @@ impl Machine {
             cohort: self.cohort(own),
         }
     }
-}
-
-/// As [`Summary::of`] rounds.
-fn rounded(value: f64) -> f64 {
-    (value * 1000.0).round() / 1000.0
 }
 
 /// A stream of random numbers.

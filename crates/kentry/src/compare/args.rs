@@ -2,7 +2,7 @@
 
 use crate::compare::live::LiveArgs;
 use crate::error::Error;
-use crate::exit::{STOPS_BISECTION, codes};
+use crate::exit::{INCONCLUSIVE, REGRESSION, STOPS_BISECTION, codes};
 use crate::options::output::{ShowArgs, formats};
 use crate::options::rows::RowArgs;
 use crate::options::values::one_of;
@@ -182,10 +182,10 @@ impl Ended {
     pub fn exit_code(self, is_bisection: bool) -> u8 {
         match (self, is_bisection) {
             (Ended::Answered(GateAnswer::Pass), _) => 0,
-            (Ended::Answered(GateAnswer::Regression), _) => 1,
+            (Ended::Answered(GateAnswer::Regression), _) => REGRESSION,
             (Ended::Answered(GateAnswer::Inconclusive), true) => 125,
             (_, true) => STOPS_BISECTION,
-            (Ended::Answered(GateAnswer::Inconclusive), false) => 4,
+            (Ended::Answered(GateAnswer::Inconclusive), false) => INCONCLUSIVE,
             (Ended::NotComparable, false) => 3,
             (Ended::Failed(code), false) => code,
         }

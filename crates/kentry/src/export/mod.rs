@@ -11,7 +11,6 @@ use clap::{Args, ValueHint};
 use report::{Format, Selection};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use summary::Summary;
 
 /// Options of `export`.
 #[derive(Debug, Clone, Args)]
@@ -82,27 +81,6 @@ fn file(args: &ExportArgs, format: Format) -> Result<ExitCode, Error> {
         return Err(Error::Usage(format!("--to prometheus: {} runs are named, and {why}", found.len())));
     }
     let selection = if args.all { Selection::All } else { Selection::FirstScreen };
-    target.write_packed(report::exported(&found, format, selection)?)?;
+    target.write_packed(&report::exported(&found, format, selection)?)?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// Where the summary of a run goes that has yet to be measured.
-pub struct SummaryTarget(Target);
-
-impl SummaryTarget {
-    /// Opens it before anything is measured.
-    ///
-    /// # Errors
-    /// [`Error::Output`] when nothing can be written there.
-    pub fn open(path: &Path) -> Result<SummaryTarget, Error> {
-        Target::open(Some(path)).map(SummaryTarget)
-    }
-
-    /// Writes the summary.
-    ///
-    /// # Errors
-    /// [`Error::Output`]; the file is then as it was before.
-    pub fn write(self, document: &document::Document) -> Result<(), Error> {
-        self.0.write_packed(summary::write(&Summary::of(document)))
-    }
 }

@@ -6,7 +6,6 @@ pub mod too_noisy;
 use crate::dry_run;
 use crate::error::Error;
 use crate::exit::{INTERRUPTED, NOISY, UNFINISHED};
-use crate::export::SummaryTarget;
 use crate::measure::args::MeasureArgs;
 use crate::messages::note;
 use crate::options::output::{Look, Outputs, ShowArgs};
@@ -15,7 +14,7 @@ use crate::saving::Saving;
 use crate::this_machine::{drawn_seed, measure_host, need_counter};
 use document::Outcome;
 use places::host::Interrupt;
-use report::{Kind, Style};
+use report::{Format, Kind, Style};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
@@ -32,13 +31,10 @@ pub fn run(args: &MeasureArgs) -> Result<ExitCode, Error> {
         args.show.to.open(Kind::PLAN)?.write(Look::WHOLE, write)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let (outputs, summary) = results(args)?;
+    let outputs = results(args)?;
     let saving = Saving::prepare(&args.save, &mut note)?;
     let interrupt = interrupts::noted();
     let document = measure_host(&plan, &interrupt)?;
-    if let Some(summary) = summary {
-        summary.write(&document)?;
-    }
     let shown = show(&document, &args.show, args.rows.are_named(), (outputs, saving), &interrupt)?;
     if args.exit_zero {
         return Ok(ExitCode::SUCCESS);
@@ -52,23 +48,18 @@ pub fn run(args: &MeasureArgs) -> Result<ExitCode, Error> {
 }
 
 /// Where the table and the summary go: two places, so that neither overwrites the other.
-fn results(args: &MeasureArgs) -> Result<(Outputs, Option<SummaryTarget>), Error> {
-    let takes_standard = args.summary.as_deref() == Some(Path::new("-"));
-    let is_same = |path: &Path| {
-        let place = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
-        args.summary.as_deref().is_some_and(|summary| place(summary) == place(path))
+fn results(args: &MeasureArgs) -> Result<Outputs, Error> {
+    let (to, Some(summary)) = (&args.show.to, args.summary.as_deref()) else {
+        return args.show.to.open(Kind::RUN);
     };
-    if let Some(path) = args.show.to.output.iter().find(|path| is_same(path)) {
+    let place = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    if let Some(path) = to.output.iter().find(|path| place(path) == place(summary)) {
         let path = report::plain_os(path.as_os_str());
         return Err(Error::Usage(format!("--summary and --output: both would be written to {path}")));
     }
-    let summary = args.summary.as_deref().map(SummaryTarget::open).transpose()?;
-    let outputs = if takes_standard && args.show.to.output.is_empty() {
-        Outputs::none()
-    } else {
-        args.show.to.open(Kind::RUN)?
-    };
-    Ok((outputs, summary))
+    let is_alone = summary == Path::new("-") && to.output.is_empty();
+    let outputs = if is_alone { Outputs::none() } else { to.open(Kind::RUN)? };
+    outputs.and(summary, Format::Ndjson)
 }
 
 /// Writes the report of a measurement that is over, keeps the run, and says how it went.

@@ -184,7 +184,7 @@ struct Output {
 impl Output {
     fn write(self, bytes: &[u8]) -> Result<(), Error> {
         match self.format {
-            Format::Ndjson => self.target.write_packed(bytes.to_vec()),
+            Format::Ndjson => self.target.write_packed(bytes),
             format if format.is_text() => self.target.write_text(bytes),
             _ => self.target.write(bytes),
         }
@@ -198,6 +198,15 @@ impl Outputs {
     /// Of a result that something else is written of.
     pub fn none() -> Outputs {
         Outputs(Vec::new())
+    }
+
+    /// The same, and a file of this format besides, whatever its name ends in.
+    ///
+    /// # Errors
+    /// [`Error::Output`] when it cannot be written.
+    pub fn and(mut self, path: &Path, format: Format) -> Result<Outputs, Error> {
+        self.0.push(Output { target: Target::open(Some(path))?, format, color: Color::Never });
+        Ok(self)
     }
 
     /// The formats.

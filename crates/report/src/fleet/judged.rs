@@ -1,7 +1,9 @@
 //! What is said of a judgement.
 
 use super::section::{Kind::*, Section};
-use super::words::{chance, change, count, difference, differs, fact, hosts, or_absent, row, unit, values};
+use super::words::{
+    NAMED, chance, change, count, difference, differs, fact, hosts, or_absent, row, unit, values,
+};
 use crate::figure::{ABSENT, number};
 use ::fleet::{
     Closed, Cohort, CohortRow, Difference, FindingCount, Judgement, Mitigation, MitigationValue, OddHost,
@@ -10,9 +12,6 @@ use ::fleet::{
 
 /// So many odd hosts are told; with more of them the fleet, and not the host, is what to look at. Whoever asks for more gets all.
 const MOST: usize = 30;
-
-/// So many hosts are named in a cell.
-const NAMED: usize = 3;
 
 /// What stands of an odd host for each of its rows, where a reader asks for more.
 struct OddRow<'a>(&'a OddHost, &'a Difference);

@@ -2,13 +2,10 @@
 
 use super::judged::remarks;
 use super::section::{Column, Kind::*, Section};
-use super::words::{change, count, hosts, or_absent, row, unit, values};
+use super::words::{NAMED, change, count, hosts, or_absent, row, unit, values};
 use crate::figure::{ABSENT, number};
 use ::fleet::{Answer, FactChange, LostRow, Otherwise, OtherwiseRow, Rollout, RolloutRow, Stratum, Verdict};
 use document::Outcome;
-
-/// So many hosts are named in a cell.
-const NAMED: usize = 3;
 
 /// All parts, what matters most first.
 pub(super) fn sections(rollout: &Rollout, verbose: bool) -> Vec<Section> {

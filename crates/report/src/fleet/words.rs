@@ -5,6 +5,9 @@ use crate::compare::words::percent;
 use crate::figure::{ABSENT, number};
 use ::fleet::{Difference, Differs, FactValue, Named, RowName, Unit};
 
+/// So many hosts are named in a cell.
+pub(super) const NAMED: usize = 3;
+
 /// `1 host`, `2,000 hosts`.
 pub(super) fn count(count: usize, one: &str) -> String {
     let digits = count.to_string();
