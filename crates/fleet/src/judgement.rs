@@ -107,6 +107,16 @@ pub enum Unit {
     Nanoseconds,
 }
 
+impl Unit {
+    /// As JSON has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Unit::CoreCycles => "core-cycles",
+            Unit::Nanoseconds => "nanoseconds",
+        }
+    }
+}
+
 /// What was measured.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct RowName {

@@ -135,6 +135,18 @@ pub enum Verdict {
     Unknown,
 }
 
+impl Verdict {
+    /// As JSON has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Slower => "slower",
+            Verdict::Faster => "faster",
+            Verdict::Same => "same",
+            Verdict::Unknown => "unknown",
+        }
+    }
+}
+
 /// A row of a stratum.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RolloutRow {
@@ -185,6 +197,17 @@ pub enum Answer {
     Inconclusive,
     /// The whole interval lies above the limit.
     Regression,
+}
+
+impl Answer {
+    /// As JSON has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Answer::Pass => "pass",
+            Answer::Inconclusive => "inconclusive",
+            Answer::Regression => "regression",
+        }
+    }
 }
 
 /// What the gate says of all rows and hosts.

@@ -3,7 +3,7 @@
 use super::words::values;
 use crate::Error;
 use crate::grid::{Column, Grid, Items};
-use ::fleet::{Difference, Judgement, OddHost, Rollout, RolloutRow, RowName, Stratum};
+use ::fleet::{Answer, Difference, Judgement, OddHost, Rollout, RolloutRow, RowName, Stratum};
 
 /// An odd host with one of its rows; without, where only all of them together say that it is odd.
 type Odd<'a> = (&'a OddHost, Option<&'a Difference>);
@@ -21,7 +21,7 @@ pub(super) fn of_judgement(judgement: &Judgement) -> Result<Vec<u8>, Error> {
         .column(Column::number("host_p"), |line| line.0.p)
         .column(Column::number("host_q"), |line| line.0.q);
     named(grid, |line| line.1.map(|row| &row.name))
-        .column(Column::text("unit"), |line| line.1.map(|row| spelled(&row.unit)))
+        .column(Column::text("unit"), |line| line.1.map(|row| row.unit.name()))
         .column(Column::number("estimate"), |line| line.1.map(|row| row.estimate))
         .column(Column::number("median"), |line| line.1.map(|row| row.median))
         .column(Column::number("difference"), |line| line.1.map(|row| row.difference))
@@ -46,7 +46,7 @@ pub(super) fn of_rollout(rollout: &Rollout) -> Result<Vec<u8>, Error> {
         .column(Column::text("stratum"), |line| &line.0.id)
         .column(Column::text("facts"), |line| values(&line.0.facts));
     named(grid, |line| Some(&line.1.name))
-        .column(Column::text("unit"), |line| spelled(&line.1.unit))
+        .column(Column::text("unit"), |line| line.1.unit.name())
         .column(Column::number("pairs"), |line| line.1.pairs)
         .column(Column::number("before"), |line| line.1.before)
         .column(Column::number("after"), |line| line.1.after)
@@ -56,9 +56,9 @@ pub(super) fn of_rollout(rollout: &Rollout) -> Result<Vec<u8>, Error> {
         .column(Column::number("p"), |line| line.1.p)
         .column(Column::number("q"), |line| line.1.q)
         .column(Column::number("spread_percent"), |line| line.1.spread_percent)
-        .column(Column::text("verdict"), |line| spelled(&line.1.verdict))
+        .column(Column::text("verdict"), |line| line.1.verdict.name())
         .column(Column::number("above_limit"), |line| line.1.above_limit)
-        .column(Column::text("gate"), |line| line.1.gate.map(|answer| spelled(&answer)))
+        .column(Column::text("gate"), |line| line.1.gate.map(Answer::name))
         .grid()
         .csv()
 }
@@ -70,10 +70,4 @@ fn named<'a, T>(items: Items<'a, T>, name: impl Fn(&'a T) -> Option<&'a RowName>
         .column(Column::text("operation"), |line| name(line).map(|name| &name.operation))
         .column(Column::number("bits"), |line| name(line).map(|name| name.bits))
         .column(Column::text("configuration"), |line| name(line).and_then(|name| name.configuration.as_ref()))
-}
-
-/// As JSON has it.
-fn spelled(name: &impl serde::Serialize) -> String {
-    let value = serde_json::to_value(name).unwrap_or_default();
-    value.as_str().unwrap_or_default().to_owned()
 }

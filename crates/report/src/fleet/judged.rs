@@ -21,31 +21,25 @@ struct InCohort<'a>(&'a Cohort, &'a CohortRow);
 
 /// All parts, what matters most first.
 pub(super) fn sections(judgement: &Judgement, verbose: bool) -> Vec<Section> {
-    let all = [
-        Some(head(judgement)),
-        odd(judgement, if verbose { usize::MAX } else { MOST }),
-        odd_rows(judgement).filter(|_| verbose),
-        splits(judgement),
-        cohorts(judgement),
-        cohort_rows(judgement).filter(|_| verbose),
-        closed(judgement, verbose),
-        findings(judgement, verbose),
-        mitigations(judgement, verbose),
-        remarks(&judgement.remarks),
-    ];
-    all.into_iter().flatten().collect()
+    parts(judgement, verbose, verbose)
 }
 
 /// The same for a page, which tells rows of hosts and of cohorts where its reader asks for them.
 pub(super) fn whole(judgement: &Judgement) -> Vec<Section> {
+    parts(judgement, true, false)
+}
+
+fn parts(judgement: &Judgement, verbose: bool, has_rows: bool) -> Vec<Section> {
     let all = [
         Some(head(judgement)),
-        odd(judgement, usize::MAX),
+        odd(judgement, if verbose { usize::MAX } else { MOST }),
+        odd_rows(judgement).filter(|_| has_rows),
         splits(judgement),
         cohorts(judgement),
-        closed(judgement, true),
-        findings(judgement, true),
-        mitigations(judgement, true),
+        cohort_rows(judgement).filter(|_| has_rows),
+        closed(judgement, verbose),
+        findings(judgement, verbose),
+        mitigations(judgement, verbose),
         remarks(&judgement.remarks),
     ];
     all.into_iter().flatten().collect()

@@ -45,7 +45,7 @@ fn head(rollout: &Rollout) -> Section {
         Some(gate) => head.with(format!(
             "Gate at {} % on the middle host: {}{}",
             gate.limit_percent,
-            answer(gate.answer),
+            gate.answer.name(),
             decided(&gate.decided_by)
         )),
         None => head,
@@ -102,13 +102,13 @@ fn rows(stratum: &Stratum, is_gated: bool, verbose: bool) -> Section {
         ("hosts differ by", SpareNumber(5), |of| {
             of.spread_percent.map_or_else(|| ABSENT.to_owned(), |percent| format!("{percent:.1} %"))
         }),
-        ("verdict", Word, |of| verdict(of.verdict).to_owned()),
+        ("verdict", Word, |of| of.verdict.name().to_owned()),
     ];
     if is_gated {
         columns.push(("above", SpareNumber(6), |of| {
             of.above_limit.map_or_else(|| ABSENT.to_owned(), |hosts| hosts.to_string())
         }));
-        columns.push(("gate", SpareWord(1), |of| of.gate.map_or(ABSENT, answer).to_owned()));
+        columns.push(("gate", SpareWord(1), |of| of.gate.map_or(ABSENT, Answer::name).to_owned()));
     }
     let heading = format!("{}: {}", stratum.id, values(&stratum.facts));
     let none = Section { id: "", heading: heading.clone(), ..Section::default() };
@@ -191,23 +191,6 @@ fn lost(rollout: &Rollout) -> Option<Section> {
 
 fn ended(outcome: Option<Outcome>) -> String {
     outcome.map_or("not tried", Outcome::name).to_owned()
-}
-
-fn verdict(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Slower => "slower",
-        Verdict::Faster => "faster",
-        Verdict::Same => "same",
-        Verdict::Unknown => "unknown",
-    }
-}
-
-fn answer(answer: Answer) -> &'static str {
-    match answer {
-        Answer::Pass => "pass",
-        Answer::Inconclusive => "inconclusive",
-        Answer::Regression => "regression",
-    }
 }
 
 fn changed(rollout: &Rollout) -> Option<Section> {
