@@ -6,8 +6,8 @@
 #	scripts/catalogue.sh [machine] [kernels [SUITE...]]	without a word: kernels
 #
 #	machine		measures this machine into machine-MODEL-KERNEL.ndjson.gz; quiet it first (docs/method.md)
-#	kernels		boots kernels of these suites of Debian in QEMU, into linux-RELEASE.ndjson.gz: of each suite those for cloud machines,
-#			and the newest for any machine. Without a suite: those that this machine's apt knows, and those of Debian 11 to 13,
+#	kernels		boots the kernels of these suites of Debian in QEMU, into linux-RELEASE.ndjson.gz: for cloud machines, for any machine,
+#			and with real-time preemption. Without a suite: those that this machine's apt knows, and those of Debian 11 to 13,
 #			testing and unstable. Takes about ten seconds a kernel, besides its download
 #
 # KENTRY=FILE is the kentry to measure with; otherwise the release build. Ends with 77 when not one kernel can be had here.
@@ -65,11 +65,9 @@ apart_out() {
 	apart "$@" 2>&1
 }
 
-# offered APT-CACHE...: the releases that an apt knows, the oldest first: every one for cloud machines, and the newest for any machine.
+# offered APT-CACHE...: the releases that an apt knows, the oldest first.
 offered() {
-	"$@" pkgnames linux-image- | sed -nE 's/^linux-image-([0-9][0-9.]*[-+.a-z0-9]*-amd64)$/\1/p' | grep -v -- '-rt-amd64$' | sort -uV >"$work/all" || true
-	grep -e '-cloud-amd64$' "$work/all" || true
-	grep -ve '-cloud-amd64$' "$work/all" | tail -n 1
+	"$@" pkgnames linux-image- | sed -nE 's/^linux-image-([0-9][0-9.]*[-+.a-z0-9]*-amd64)$/\1/p' | sort -uV
 }
 
 # measure_each APT-GET...: measures the kernels that are offered. Fails when there is none that was measured, now or before.

@@ -132,6 +132,9 @@ for row in "syscall-x86_64 getppid" "int80-i386 getppid" "syscall-x86_64 gettime
 	more "a filter that is executed, $row" "$(count $row seccomp=arguments)" "$(count $row seccomp=on)"
 done
 same "the vDSO with a filter" "$(count vdso-x86_64 gettimeofday seccomp=arguments)" "$(count vdso-x86_64 gettimeofday seccomp=off)"
+check "a program finds its open files by name" 0 "$kentry" linux --accel tcg --kernel "$cloud" --exec readlink /dev/fd /dev/stdin
+expect "^/proc/self/fd$"
+expect "^/proc/self/fd/0$"
 check "a program sees the filter" 0 "$kentry" linux --accel tcg --kernel "$cloud" --set seccomp=on --exec grep '^Seccomp:' /proc/self/status
 expect '^Seccomp:	2$'
 check "an anatomy names the filter" 0 "$kentry" anatomy --kernel "$cloud" --beside none --set seccomp=arguments --format csv syscall

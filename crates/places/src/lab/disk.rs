@@ -1,5 +1,5 @@
 //! A disk for an emulator that cannot load a kernel itself: a boot sector of the lab's own (`lab/sector`), which enters the kernel as QEMU's
-//! `-kernel` does. A boot loader for real machines is a hundred times larger, and an emulator takes a second to execute it.
+//! `-kernel` does. A boot loader for real machines executes tens of millions of instructions, more than the rest of the boot.
 
 use crate::emulator::Trouble as OfProgram;
 use crate::lab::{Mode, Trouble};
