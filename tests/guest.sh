@@ -191,6 +191,56 @@ else
 	skip "a history" "$why_no_history"
 fi
 
+# Instructions of getppid's path in a kernel, as the anatomy counts them.
+path_of() {
+	"$kentry" anatomy syscall --kernel "$1" --beside none --format csv 2>/dev/null | grep -c '^syscall-x86_64,'
+}
+
+# Of three kernels or more, the two ends are good and bad: git finds the one that made the path longer, or shorter.
+if [ -n "$history" ]; then
+	mapfile -t kernels < <(printf '%s\n' "$cloud" "$history" | awk '!seen[$0]++')
+	check "a path over kernels" 0 "$kentry" anatomy syscall --history "${kernels[@]}"
+	expect '^kernel +instructions +change'
+	expect "^paths +${#kernels[@]}; each as long as its row's count"
+	same "a line for each kernel" "$(sed -n '/^kernel /,/^$/p' "$out" | grep -cE '^[0-9]+\.[0-9]+')" ${#kernels[@]}
+	check "a path over kernels, drawn" 0 "$kentry" anatomy syscall --history "${kernels[@]}" --format svg
+	expect '^<svg '
+	check "a path that is longer than it may be" 1 "$kentry" anatomy syscall --kernel "$cloud" --beside none --fail-above 100
+	expect 'instructions, and --fail-above allows 100$'
+	check "a part that is not longer than it may be" 0 "$kentry" anatomy syscall --kernel "$cloud" --beside none --fail-above leaving=9
+
+	tree=$work/tree
+	git init -q "$tree"
+	commit() {
+		echo "$1" >"$tree/kernel"
+		git -C "$tree" add kernel
+		git -C "$tree" -c user.name=test -c user.email=test@localhost commit -q --allow-empty -m "$2"
+	}
+	short=${kernels[0]} long=${kernels[1]} most=$(path_of "${kernels[0]}")
+	[ "$most" -lt "$(path_of "$long")" ] || { short=$long long=${kernels[0]} && most=$(path_of "$short"); }
+	commit "$short" good
+	commit "$root/Makefile" "no kernel"
+	commit "$short" "as good"
+	commit "$long" "the first bad one"
+	commit "$long" "as bad"
+	export BUILD='cp "$(cat kernel)" built' KERNEL=built KENTRY=$kentry
+	git -C "$tree" bisect start HEAD HEAD~4 >/dev/null 2>&1
+	check "which commit made the path longer" 0 git -C "$tree" bisect run "$root/docs/bisect.sh" "$most"
+	expect '^ +the first bad one$'
+	git -C "$tree" checkout -q HEAD~3
+	check "a kernel that cannot be booted is skipped" 125 env -C "$tree" "$root/docs/bisect.sh" "$most"
+	unset BUILD KERNEL KENTRY
+else
+	skip "a path over kernels" "$why_no_history"
+fi
+
+check "what each feature adds" 0 "$kentry" anatomy syscall --kernel "$cloud" --each
+for feature in audit=on seccomp=on seccomp=arguments seccomp=runtime trace=on kstack-offset=on; do
+	expect "^$feature +[0-9]+ +\\+[0-9]+ "
+done
+expect '^without +[0-9]+'
+expect 'trace \+[0-9]+'
+
 # What kentry counts, QEMU's log of instructions counts, too, in a boot of its own. No row is of a clock: how often Linux subtracts a
 # second depends on when it is asked.
 rows=(syscall-x86_64:none syscall-x86_64:getppid syscall-x86_64:getcpu int80-x86_64:none int80-x86_64:getppid

@@ -66,6 +66,9 @@ pub struct Environment {
     /// Whether the kernel audits system calls (`audit=1`); asked in guests alone, too.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audit: Option<bool>,
+    /// Whether the kernel writes an event for each system call (`raw_syscalls`); asked in guests alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trace: Option<bool>,
     /// Whether the kernel chose its address at random when it unpacked itself; asked in guests alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kaslr: Option<bool>,
@@ -147,6 +150,7 @@ pub fn capture(roots: &Roots, cpu: usize) -> Environment {
         ia32_emulation: None,
         x32: None,
         audit: None,
+        trace: None,
         kaslr: None,
         libc: libc::capture(&mut reader),
         limits: Restrictions::capture(&mut reader, status.as_deref()),

@@ -25,6 +25,18 @@ pub struct Hypervisor {
 }
 
 impl Hypervisor {
+    /// What people call it: `KVM`, `QEMU's emulation`; its signature where that is a name. None where it shows none.
+    pub fn name(&self) -> Option<&str> {
+        self.signature.as_deref().map(|signature| match signature {
+            "KVMKVMKVM" => "KVM",
+            "TCGTCGTCGTCG" => "QEMU's emulation",
+            "Microsoft Hv" => "Hyper-V",
+            "VMwareVMware" => "VMware",
+            "XenVMMXenVMM" => "Xen",
+            other => other,
+        })
+    }
+
     pub(crate) fn capture(reader: &mut Reader, leaves: &Leaves) -> Self {
         const DMI: &str = "where the firmware has no DMI tables, as in micro virtual machines";
         Self {

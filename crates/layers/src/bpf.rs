@@ -97,7 +97,7 @@ impl Program {
     }
 
     /// As the kernel reads it.
-    pub(crate) fn code(&self) -> Vec<sock_filter> {
+    pub fn code(&self) -> Vec<sock_filter> {
         let one = |[a, b, jt, jf, rest @ ..]: &[u8; INSTRUCTION]| sock_filter {
             code: u16::from_ne_bytes([*a, *b]),
             jt: *jt,

@@ -103,14 +103,15 @@ fn newest(found: Vec<Found>) -> Option<PathBuf> {
 
 /// The files, that of the newest release first.
 fn by_age(mut found: Vec<Found>) -> impl Iterator<Item = PathBuf> {
-    found.sort_by_cached_key(|found| (numbers(&found.release), found.release.clone()));
+    found.sort_by_cached_key(|found| age(&found.release));
     found.into_iter().rev().map(|found| found.file)
 }
 
-/// The numbers in a release, in which 6.12 is newer than 6.1. Rescue kernels (`0-rescue-…`) are older than any other.
-fn numbers(release: &str) -> Vec<u64> {
+/// What orders releases, the oldest first: their numbers, in which 6.12 is newer than 6.1, and then the letters. Rescue kernels
+/// (`0-rescue-…`) are older than any other.
+pub fn age(release: &str) -> (Vec<u64>, String) {
     let runs = release.split(|c: char| !c.is_ascii_digit()).filter(|run| !run.is_empty());
-    runs.map(|run| run.parse().unwrap_or(u64::MAX)).collect()
+    (runs.map(|run| run.parse().unwrap_or(u64::MAX)).collect(), release.to_owned())
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ mod unpack;
 
 pub use archive::Archive;
 pub use error::{Error, Why};
-pub use find::{AUTO, automatic, find};
+pub use find::{AUTO, age, automatic, find};
 pub use image::{Kernel, Load};
 pub use patched::Alternative;
 pub use stripped::stripped;

@@ -55,12 +55,10 @@ pub(crate) fn kernel(kernel: &RunningKernel) -> String {
 
 pub(crate) fn hypervisor(environment: &Environment) -> String {
     let hypervisor = &environment.hypervisor;
-    let kind = match (hypervisor.present, hypervisor.signature.as_deref()) {
+    let kind = match (hypervisor.present, hypervisor.name()) {
         (false, None) => "none, or it hides",
         (true, None) => "one without a name",
-        (_, Some("KVMKVMKVM")) => "KVM",
-        (_, Some("TCGTCGTCGTCG")) => "QEMU TCG",
-        (_, Some(other)) => other,
+        (_, Some(name)) => name,
     };
     let machine = [&hypervisor.system_vendor, &hypervisor.product_name];
     let machine: Vec<&str> = machine.into_iter().flatten().map(String::as_str).collect();

@@ -67,6 +67,34 @@ fn as_a_flame_graph() {
     assert!(!picture.contains("<script") && !picture.contains("href"));
 }
 
+#[test]
+fn more_than_two_paths_are_a_line_each() {
+    let history = rendered(&followed::history(), Format::Text, &PLAIN);
+    assert_snapshot!("anatomy-history", history);
+    assert!(!history.contains("\ndifference"));
+    let verbose = rendered(&followed::history(), Format::Text, &Style { verbose: true, ..PLAIN });
+    assert!(verbose.contains("6.12.117+deb12-cloud-amd64 → 6.13-made-up"), "{verbose}");
+    assert_snapshot!("anatomy-each", rendered(&followed::each(), Format::Text, &PLAIN));
+    assert_snapshot!(
+        "anatomy-each-40",
+        rendered(&followed::each(), Format::Text, &Style { width: 40, ..PLAIN })
+    );
+    assert_snapshot!("anatomy-history-markdown", rendered(&followed::history(), Format::Markdown, &PLAIN));
+}
+
+#[test]
+fn many_paths_are_drawn_as_rows_of_parts() {
+    let document = followed::history();
+    let picture = rendered(&document, Format::Svg, &PLAIN);
+    let widths = |picture: &str| -> f64 {
+        let path = picture.split("<g class=\"path\">").nth(1).unwrap();
+        values(path, "width=\"").iter().map(|width| width.parse::<f64>().unwrap()).sum()
+    };
+    let longest = document.paths.iter().map(|path| path.anatomy.instructions.len()).max().unwrap();
+    let expected = 920.0 * document.paths[0].anatomy.instructions.len() as f64 / longest as f64;
+    assert!((widths(&picture) - expected).abs() < 5.0, "{} of {expected}", widths(&picture));
+}
+
 /// The values of an attribute, in their order.
 fn values<'a>(text: &'a str, before: &str) -> Vec<&'a str> {
     text.split(before).skip(1).map(|rest| rest.split('"').next().unwrap()).collect()

@@ -25,7 +25,7 @@ fn objections(value: &Value) -> Vec<String> {
 
 #[test]
 fn documents_are_accepted() {
-    for document in [followed::one(), followed::two()] {
+    for document in [followed::one(), followed::two(), followed::history()] {
         assert_eq!(objections(&written(&document)), Vec::<String>::new());
     }
 }

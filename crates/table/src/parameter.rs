@@ -18,6 +18,8 @@ pub struct Parameter {
     pub name: String,
     /// In a few words.
     pub what: String,
+    /// Of a feature that adds to system calls: the value without it. `kentry anatomy --each` follows the other values beside that.
+    pub without: Option<String>,
     /// Its values.
     pub values: Vec<ParameterValue>,
 }
@@ -41,6 +43,9 @@ pub struct ParameterValue {
     pub compressed: bool,
     /// The filter of system calls that the guest's first program gives itself and what it executes; none where it gives none.
     pub filter: Option<Filter>,
+    /// Whether the guest's first program switches the events of all system calls on.
+    #[serde(default)]
+    pub trace: bool,
     /// Other ways to write name and value, `nopcid`.
     #[serde(default)]
     pub aliases: Vec<String>,
@@ -64,6 +69,8 @@ pub enum Filter {
     Number,
     /// Its first argument, too, so that it is executed for each call.
     Arguments,
+    /// What a container runtime's profile looks at, which is a hundred times longer.
+    Runtime,
 }
 
 impl Filter {
@@ -72,6 +79,7 @@ impl Filter {
         match self {
             Filter::Number => "looks at a call's number",
             Filter::Arguments => "looks at a call's number and its first argument",
+            Filter::Runtime => "is as long as that of a container runtime",
         }
     }
 }
@@ -136,7 +144,10 @@ impl Parameter {
             }
             value.check().map_err(|what| format!("{}: {what}", value.name))?;
         }
-        Ok(())
+        match &self.without {
+            Some(name) if self.value(name).is_none() => Err(format!("without: it has no value {name}")),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -171,6 +182,15 @@ impl Evidence {
 }
 
 impl Table {
+    /// The features that add to system calls: each such parameter, with its value without it and its other values.
+    pub fn features(&self) -> impl Iterator<Item = (&Parameter, &ParameterValue, Vec<&ParameterValue>)> {
+        self.parameters.iter().filter_map(|parameter| {
+            let without = parameter.value(parameter.without.as_deref()?)?;
+            let with = parameter.values.iter().filter(|value| value.name != without.name);
+            Some((parameter, without, with.collect()))
+        })
+    }
+
     /// The parameter of this name.
     pub fn parameter(&self, name: &str) -> Option<&Parameter> {
         self.parameters.iter().find(|parameter| parameter.name == name)
@@ -211,8 +231,9 @@ mod tests {
     fn no_two_values_of_a_parameter_are_the_same_boot() {
         for parameter in &Table::get().parameters {
             let boots = |one: &ParameterValue, other: &ParameterValue| {
-                (&one.append, &one.cpu, &one.board, one.compressed, one.filter)
-                    == (&other.append, &other.cpu, &other.board, other.compressed, other.filter)
+                let of = |one: &ParameterValue| (one.append.clone(), one.cpu.clone(), one.board.clone());
+                let more = |one: &ParameterValue| (one.compressed, one.filter, one.trace);
+                (of(one), more(one)) == (of(other), more(other))
             };
             for (place, value) in parameter.values.iter().enumerate() {
                 let mut before = parameter.values.iter().take(place);
@@ -256,6 +277,8 @@ mod tests {
         assert_eq!(with(&row("pti", on)), "entries.toml: parameter pti: the name is taken");
         assert!(with(&row("kernel", on)).contains("parameter kernel: a configuration has another key"));
         assert!(with(&row("x", "")).contains("parameter x: it has no value"));
+        let without = row("x", on).replace("values", "without = \"off\"\nvalues");
+        assert!(with(&without).contains("parameter x: without: it has no value off"));
         assert!(with(&row("x", &format!("{on}, {on}"))).contains("it has the value on twice"));
         assert!(with(&row("x", "{ name = \"a,b\" }")).contains("cannot be written behind --set"));
         assert!(with(&row("x", "{ name = \"on\", cpu = \"pcid\" }")).contains("cpu begins with + or -"));

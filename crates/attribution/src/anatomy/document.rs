@@ -27,6 +27,22 @@ pub struct Document {
     pub paths: Vec<Followed>,
     /// What the lab's profile of that kernel has; null where it was not counted.
     pub beside: Option<Beside>,
+    /// Whether the paths are of kernels in the order of their versions, so that each is compared with the one before it.
+    #[serde(default, rename = "history", skip_serializing_if = "std::ops::Not::not")]
+    pub is_history: bool,
+    /// What was asked for beside these paths and could not be followed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOut>,
+}
+
+/// A boot that was asked for and has no path.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LeftOut {
+    /// What was to be booted: the kernel, and what sets it apart.
+    pub boot: String,
+    /// Why there is no path, in words.
+    pub why: String,
 }
 
 /// What was followed in one boot.
@@ -116,6 +132,12 @@ impl Followed {
 }
 
 impl Document {
+    /// Which path one is compared with: in a history, the one before it; otherwise the first. None for the first.
+    pub fn base_of(&self, place: usize) -> Option<usize> {
+        let before = place.checked_sub(1)?;
+        Some(if self.is_history { before } else { 0 })
+    }
+
     /// The first path, which others are compared with. Every document that was loaded or made has one.
     pub fn first(&self) -> Option<&Followed> {
         self.paths.first()

@@ -23,6 +23,6 @@ mod tell;
 pub use beside::{Beside, BesideLine, Verdict};
 pub use count::{Function, PartCount};
 pub use difference::{Changed, Difference, Piece};
-pub use document::{BootedConfiguration, Document, Followed, SCHEMA, load};
+pub use document::{BootedConfiguration, Document, Followed, LeftOut, SCHEMA, load};
 pub use instruction::{Anatomy, Instruction, Location, TIMER};
 pub use part::{Confidence, Part};

@@ -128,6 +128,8 @@ fn document() -> Document {
         started: "2026-11-22T23:30:00Z".into(),
         paths: vec![followed],
         beside: None,
+        is_history: false,
+        left_out: Vec::new(),
     }
 }
 

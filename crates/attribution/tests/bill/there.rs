@@ -144,7 +144,7 @@ fn a_hypervisor_below_is_named_and_not_billed() {
     let there = by_counts(&guest);
     let exits = there.parts.last().unwrap();
     assert_eq!((exits.kind, exits.figure), (ExplainedKind::Exits, None));
-    assert!(exits.note.as_ref().unwrap().starts_with("KVMKVMKVM is below this Linux"));
+    assert!(exits.note.as_ref().unwrap().starts_with("KVM is below this Linux"));
     assert_eq!(there.rest.unwrap().estimate, 27.0);
 }
 

@@ -1,5 +1,7 @@
 //! The command line of `kentry anatomy`.
 
+use crate::anatomy::each::Each;
+use crate::anatomy::gate::Gate;
 use crate::error::Error;
 use crate::exit::codes;
 use crate::linux::args::{LINUX_SECONDS, parameters_help};
@@ -13,6 +15,7 @@ use measure::select::rows;
 use places::emulator::Accelerator;
 use report::Kind;
 use std::fmt::Write;
+use std::str::FromStr;
 use std::time::Duration;
 use table::special::GETPPID;
 use table::{BadSet, Entry, Kernel, Mistake, Probe, Profile, Setting, Table};
@@ -27,10 +30,13 @@ const NONE: &str = "none";
 /// Exit codes of `anatomy`, which shows paths whole or not at all.
 const ANATOMY_STATUS: &[(&str, &str)] = &[
     ("0", "done"),
-    ("1", "the result could not be written"),
+    ("1", "a path is longer than --fail-above allows; or the result could not be written"),
     ("2", "wrong usage"),
     ("3", "the environment does not allow following"),
-    ("4", "a guest failed, or its path could not be followed; nothing is shown"),
+    (
+        "4",
+        "a guest failed, or its path could not be followed; nothing is shown, but of --history and --each what could be followed",
+    ),
     ("130", "interrupted (SIGINT, SIGTERM, SIGHUP, SIGQUIT); nothing is shown"),
 ];
 
@@ -68,6 +74,16 @@ pub struct AnatomyArgs {
     /// Follow a second boot on this processor instead of --cpu-model, and show what it executes more and less
     #[arg(long, value_name = "NAME", value_hint = ValueHint::Other, value_parser = cpu_model, hide_short_help = true)]
     pub against_cpu_model: Option<String>,
+    /// Follow the path in each of these kernels, and show from version to version what came and what went; the lab stands beside none
+    #[arg(long, value_name = "KERNEL", num_args = 1.., conflicts_with_all = ["kernel", "against", "against_kernel", "against_cpu_model"], value_hint = ValueHint::FilePath)]
+    pub history: Vec<String>,
+    /// Follow the path without the features that add to calls (a random stack offset, seccomp, audit, tracing), and once with each, and show
+    /// what each adds
+    #[arg(long, conflicts_with_all = ["history", "against", "against_kernel", "against_cpu_model"])]
+    pub each: bool,
+    /// End with status 1 if a path has more instructions than this, or more of a part: 340, work=60
+    #[arg(long, value_name = "COUNT|PART=COUNT,...", value_parser = Gate::from_str, value_hint = ValueHint::Other, hide_short_help = true)]
+    pub fail_above: Option<Gate>,
     /// Show this profile of the lab beside the path, part by part: a name, none, or auto, which is the newest profile that is not newer
     /// than the kernel
     #[arg(long, value_name = "PROFILE", default_value = AUTO, value_hint = ValueHint::Other, hide_short_help = true)]
@@ -87,7 +103,7 @@ pub struct AnatomyArgs {
     /// What the anatomy is written as, and where
     #[command(flatten)]
     pub to: OutputArgs,
-    /// Show addresses and bytes in a listing
+    /// Show addresses and bytes in a listing; and of more than two paths, every instruction that differs
     #[arg(short, long)]
     pub verbose: bool,
 }
@@ -124,6 +140,9 @@ impl AnatomyArgs {
             against: None,
             against_kernel: None,
             against_cpu_model: None,
+            history: Vec::new(),
+            each: false,
+            fail_above: None,
             beside: NONE.to_string(),
             timeout: None,
             seed: None,
@@ -139,11 +158,19 @@ impl AnatomyArgs {
         self.entry == TIMER
     }
 
-    /// What is booted: one row, in one configuration or two.
+    /// What is booted: one row, in one configuration or two; with `--history` in one for each kernel, with `--each` in one for each feature.
     ///
     /// # Errors
     /// [`Error::Usage`] when it asks for what does not exist, or twice for the same.
     pub fn plan<'a>(&self, table: &'a Table) -> Result<GuestPlan<'a>, Error> {
+        self.plan_for(table, None)
+    }
+
+    /// The same where the kernel's release is known, which may be too old for some of what `--each` follows.
+    ///
+    /// # Errors
+    /// As [`AnatomyArgs::plan`].
+    pub fn plan_for<'a>(&self, table: &'a Table, release: Option<&str>) -> Result<GuestPlan<'a>, Error> {
         if self.is_timer() && self.operation.is_some() {
             return Err(Error::Usage(format!("--operation: nobody asks {TIMER} for anything")));
         }
@@ -154,7 +181,11 @@ impl AnatomyArgs {
         })?;
         let append = self.append.iter().cloned().collect();
         let first = Options { entry: vec![entry], operation: vec![operation], append, ..self.options() };
-        let plan = GuestPlan::new(table, &first)?;
+        if self.each {
+            let set = Each::of(table, self.set.as_deref(), release)?.sets;
+            return Ok(GuestPlan::new(table, &Options { set, ..first })?);
+        }
+        let plan = GuestPlan::new(table, &first).map_err(|error| self.of_history(error))?;
         match self.with_second(&first)? {
             None => Ok(plan),
             Some(both) => {
@@ -166,6 +197,16 @@ impl AnatomyArgs {
                 plan.configurations.extend(last);
                 Ok(plan)
             }
+        }
+    }
+
+    /// An error of a plan, as it is of the option that names its kernels.
+    fn of_history(&self, error: measure::Error) -> Error {
+        match Error::from(error) {
+            Error::Usage(why) if !self.history.is_empty() => {
+                Error::Usage(why.replacen("--kernel", "--history", 1))
+            }
+            other => other,
         }
     }
 
@@ -215,6 +256,9 @@ impl AnatomyArgs {
 
     /// Why there are no two boots, by the options that are to tell them apart.
     pub fn same_again(&self) -> Error {
+        if !self.history.is_empty() {
+            return Error::Usage("--history: two of these are one kernel; name each once".into());
+        }
         let all = [
             ("--against", self.against.is_some(), "other parameters than --append has"),
             ("--against-kernel", self.against_kernel.is_some(), "another kernel than --kernel is"),
@@ -236,7 +280,7 @@ impl AnatomyArgs {
         Options {
             entry: Vec::new(),
             operation: Vec::new(),
-            kernels: vec![self.kernel.clone()],
+            kernels: if self.history.is_empty() { vec![self.kernel.clone()] } else { self.history.clone() },
             append: Vec::new(),
             cpu_models: self.cpu_model.iter().cloned().collect(),
             set: self.set.iter().cloned().collect(),
@@ -286,7 +330,12 @@ impl AnatomyArgs {
 
     /// Whether a profile of the lab is wanted beside the path, if one fits the kernel.
     pub fn has_profile_beside(&self) -> bool {
-        self.beside != NONE && !self.is_timer()
+        self.beside != NONE && !self.is_timer() && !self.has_several()
+    }
+
+    /// Whether there are more paths than two may be: a table has a line for each.
+    pub fn has_several(&self) -> bool {
+        self.each || !self.history.is_empty()
     }
 
     /// Whether the profile beside is found by the kernel's release, so that there may be none.
@@ -301,6 +350,7 @@ impl AnatomyArgs {
     pub fn profile<'a>(&self, table: &'a Table, release: &str) -> Result<Option<&'a Profile>, Error> {
         match self.beside.as_str() {
             NONE => Ok(None),
+            AUTO if self.has_several() => Ok(None),
             AUTO => Ok(of_release(table, release)),
             name => {
                 let names = table.profiles.iter().map(|profile| profile.name.as_str());

@@ -1,22 +1,25 @@
 //! `kentry anatomy`: from arguments to the exit code.
 
 pub mod args;
+mod each;
+mod gate;
 mod paths;
 
 use crate::anatomy::args::AnatomyArgs;
+use crate::anatomy::each::Each;
 use crate::error::Error;
-use crate::exit::UNFINISHED;
+use crate::exit::{REGRESSION, UNFINISHED};
 use crate::linux::machine::{self, LinuxMachine, accelerator};
 use crate::messages::{note, note_no_times};
 use crate::options::output::Look;
 use crate::os::interrupts;
 use crate::{bill, dry_run, linux, progress};
 use ::linux::Kernel;
-use attribution::anatomy::{Beside, Document, Followed, SCHEMA};
+use attribution::anatomy::{Beside, Document, Followed, LeftOut, SCHEMA};
 use attribution::bill::Question;
 use measure::Counter;
 use measure::guest::GuestPlan;
-use paths::{NO_NAMES, Recorder};
+use paths::{Asked, NO_NAMES, Paths, Recorder};
 use places::emulator::Accelerator;
 use places::guest::{Booted, Limits};
 use places::host::Interrupt;
@@ -45,11 +48,18 @@ pub fn run(args: &AnatomyArgs) -> Result<ExitCode, Error> {
     }
     let outputs = args.to.open(Kind::ANATOMY)?;
     match document(args, &plan)? {
-        Ok(document) => {
+        Ok(Done { document, has_failed }) => {
             outputs.write(Look::whole(args.verbose), |format, style| {
                 report::anatomy(&document, format, style)
             })?;
-            Ok(ExitCode::SUCCESS)
+            let exceeded =
+                args.fail_above.iter().flat_map(|gate| gate.exceeded(&document)).collect::<Vec<_>>();
+            exceeded.iter().for_each(|what| note(what));
+            Ok(match (exceeded.is_empty(), has_failed) {
+                (false, _) => ExitCode::from(REGRESSION),
+                (true, true) => ExitCode::from(UNFINISHED),
+                (true, false) => ExitCode::SUCCESS,
+            })
         }
         Err(why) => {
             note(&why);
@@ -66,21 +76,56 @@ pub fn usual(entry: &str) -> Result<Result<Document, String>, Error> {
         Error::Usage(why) => Error::Usage(format!("--anatomy follows an entry: {why}")),
         other => other,
     })?;
-    document(&args, &plan)
+    Ok(document(&args, &plan)?.map(|done| done.document))
+}
+
+/// What was followed.
+struct Done {
+    document: Document,
+    /// Whether a guest of several failed.
+    has_failed: bool,
 }
 
 /// All that is followed and counted; or in words, why it was not.
-fn document(args: &AnatomyArgs, plan: &GuestPlan) -> Result<Result<Document, String>, Error> {
+fn document(args: &AnatomyArgs, plan: &GuestPlan) -> Result<Result<Done, String>, Error> {
     let interrupt = interrupts::noted();
     let started = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
-    let kernels = kernels(args, plan, &interrupt)?;
-    let paths = match follow(args, plan, &kernels, &interrupt)? {
+    let Boots { plan, kernels, mut left_out } = boots(args, plan, &interrupt)?;
+    let paths = match follow(args, &plan, &kernels, &interrupt)? {
         Ok(paths) => paths,
         Err(why) => return Ok(Err(why)),
     };
-    let beside = beside(args, plan, &paths, &interrupt)?;
+    left_out.extend(paths.left_out);
+    let beside = beside(args, &plan, &paths.followed, &interrupt)?;
     let kentry = env!("CARGO_PKG_VERSION").to_string();
-    Ok(Ok(Document { schema: SCHEMA.into(), kentry, started, paths, beside }))
+    let (schema, paths, has_failed) = (SCHEMA.into(), paths.followed, paths.has_failed);
+    let is_history = !args.history.is_empty();
+    let document = Document { schema, kentry, started, paths, beside, is_history, left_out };
+    Ok(Ok(Done { document, has_failed }))
+}
+
+/// What is booted, now that the kernels are known.
+struct Boots<'a> {
+    plan: GuestPlan<'a>,
+    kernels: Vec<Kernel>,
+    left_out: Vec<LeftOut>,
+}
+
+/// A history in the order of versions; of features, those that the kernel knows.
+fn boots<'a>(args: &AnatomyArgs, plan: &GuestPlan<'a>, interrupt: &Interrupt) -> Result<Boots<'a>, Error> {
+    let (table, plan, kernels) = (Table::get(), plan.clone(), kernels(args, plan, interrupt)?);
+    let left_out = Vec::new();
+    match kernels.first() {
+        Some(kernel) if args.each => {
+            let Each { left_out, .. } = Each::of(table, args.set.as_deref(), Some(&kernel.release))?;
+            Ok(Boots { plan: args.plan_for(table, Some(&kernel.release))?, kernels, left_out })
+        }
+        _ if !args.history.is_empty() => {
+            let (plan, kernels) = machine::in_order_of_versions(plan, kernels);
+            Ok(Boots { plan, kernels, left_out })
+        }
+        _ => Ok(Boots { plan, kernels, left_out }),
+    }
 }
 
 /// The kernels of the plan. Two words may mean one file: then a boot would be followed twice.
@@ -92,12 +137,12 @@ fn kernels(args: &AnatomyArgs, plan: &GuestPlan, interrupt: &Interrupt) -> Resul
         .collect::<Result<Vec<_>, _>>()?;
     let boots = plan.configurations.iter().map(|one| {
         let file = kernels.get(one.kernel).map(|kernel| kernel.file.canonicalize().ok());
-        (file, one.words().to_string(), one.cpu_model.clone())
+        (file, one.words().to_string(), one.cpu_model.clone(), one.parameters.clone())
     });
     let boots: Vec<_> = boots.collect();
-    match boots.as_slice() {
-        [first, second] if first == second => Err(args.same_again()),
-        _ => Ok(kernels),
+    match boots.iter().enumerate().any(|(place, boot)| boots[..place].contains(boot)) {
+        true => Err(args.same_again()),
+        false => Ok(kernels),
     }
 }
 
@@ -107,7 +152,7 @@ fn follow(
     plan: &GuestPlan,
     kernels: &[Kernel],
     interrupt: &Interrupt,
-) -> Result<Result<Vec<Followed>, String>, Error> {
+) -> Result<Result<Paths, String>, Error> {
     let limits = Limits { time: plan.time, output: linux::GUEST_OUTPUT, interrupt: interrupt.clone() };
     let accelerator = accelerator(&args.options(), &limits, &mut note_no_times)?;
     let machine = LinuxMachine::new(accelerator, plan, kernels.to_vec(), limits)?;
@@ -128,7 +173,8 @@ fn follow(
     if booted.iter().any(|(_, booted)| is_nameless(booted)) {
         note(&format!("{NO_NAMES}: parts are told by instructions alone"));
     }
-    paths::followed(plan, kernels, &machine.machine.cpu_model, args.is_timer(), &document, &booted)
+    let asked = Asked { plan, kernels, cpu_model: &machine.machine.cpu_model, is_timer: args.is_timer() };
+    asked.followed(&document, &booted, args.has_several())
 }
 
 /// The lab's profile of the first path's kernel, counted now; none where there is none, or the lab does not have the entry. Then it says so.

@@ -1,10 +1,10 @@
 //! The paths of `kentry anatomy`: what the guest of each configuration executed.
 
 use crate::error::Error;
-use attribution::anatomy::{Anatomy, BootedConfiguration, Followed, TIMER};
+use attribution::anatomy::{Anatomy, BootedConfiguration, Followed, LeftOut, TIMER};
 use document::{Counter, Document, Name, Outcome, Row};
 use linux::Kernel;
-use measure::guest::{GuestPlan, Machine, Request};
+use measure::guest::{Configuration, GuestPlan, Machine, Request};
 use places::guest::{Booted, Hello, Kind};
 use record::trace::Trace;
 use std::sync::{Mutex, PoisonError};
@@ -39,57 +39,119 @@ impl Machine for Recorder<'_> {
     }
 }
 
-/// A path for each configuration of the plan; or in words, why one was not followed. The kernels are in the order of the plan, and
-/// `cpu_model` is the processor where the command line names none.
-///
-/// # Errors
-/// [`Error::Interrupted`] when the user ended the boot of one, [`Error::Environment`] when the kernel or the machine lacks what is asked
-/// for.
-pub fn followed(
-    plan: &GuestPlan,
-    kernels: &[Kernel],
-    cpu_model: &str,
-    is_timer: bool,
-    document: &Document,
-    booted: &[(Request, Booted)],
-) -> Result<Result<Vec<Followed>, String>, Error> {
-    let described = document.environment.guest.iter().flat_map(|guest| &guest.kernels);
-    let mut paths = Vec::new();
-    for (configuration, described) in plan.configurations.iter().zip(described) {
-        // A boot that was interrupted early has no rows: those of the others must not be taken for its own.
-        let row = document.results.iter().find(|row| row.configuration == described.settings);
-        let row = row.ok_or(Error::Interrupted)?;
-        let kernel = kernels.get(configuration.kernel);
-        let kernel = kernel.ok_or_else(|| Error::Usage("--kernel: there is no such kernel".into()))?;
-        let request = plan.request(configuration, 0, cpu_model, Counter::Instructions);
-        let guest = guest_of(&request, kernels);
+/// What was asked of guests.
+pub struct Asked<'a> {
+    /// What was booted.
+    pub plan: &'a GuestPlan<'a>,
+    /// The kernels, in the order of the plan.
+    pub kernels: &'a [Kernel],
+    /// The processor where the command line names none.
+    pub cpu_model: &'a str,
+    /// Whether it is the timer's interrupt that is followed.
+    pub is_timer: bool,
+}
+
+/// What came of it.
+#[derive(Default)]
+pub struct Paths {
+    /// In the order of the plan.
+    pub followed: Vec<Followed>,
+    /// Boots without a path.
+    pub left_out: Vec<LeftOut>,
+    /// Whether one of those is a guest's fault.
+    pub has_failed: bool,
+}
+
+/// Why a configuration has no path.
+enum Without {
+    /// The user ended its boot, or what was asked for makes no sense.
+    Ended(Error),
+    /// The kernel or the machine lacks what is asked for; in words.
+    Lacking(String),
+    /// The guest failed, or was not followed to the end; in words.
+    Failed(String),
+}
+
+impl Asked<'_> {
+    /// A path for each configuration of the plan; or in words, why one was not followed. Of several, those that could be followed do, if
+    /// the first is among them or each is of a kernel of its own.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] when the user ended the boot of one, [`Error::Environment`] when the kernel or the machine lacks what is
+    /// asked for.
+    pub fn followed(
+        &self,
+        document: &Document,
+        booted: &[(Request, Booted)],
+        has_several: bool,
+    ) -> Result<Result<Paths, String>, Error> {
+        let described = document.environment.guest.iter().flat_map(|guest| &guest.kernels);
+        let mut paths = Paths::default();
+        for (place, (configuration, described)) in self.plan.configurations.iter().zip(described).enumerate()
+        {
+            // A boot that was interrupted early has no rows: those of the others must not be taken for its own.
+            let row = document.results.iter().find(|row| row.configuration == described.settings);
+            let row = row.ok_or(Error::Interrupted)?;
+            let may_lack = has_several && (place > 0 || self.kernels.len() > 1);
+            let (why, has_failed) = match self.path(configuration, row, booted) {
+                Ok(path) => {
+                    paths.followed.push(path);
+                    continue;
+                }
+                Err(Without::Ended(error)) => return Err(error),
+                Err(Without::Lacking(why)) if !may_lack => return Err(Error::Environment(why)),
+                Err(Without::Failed(why)) if !may_lack => return Ok(Err(why)),
+                Err(Without::Lacking(why)) => (why, false),
+                Err(Without::Failed(why)) => (why, true),
+            };
+            let release = self.kernels.get(configuration.kernel).map_or("", |kernel| kernel.release.as_str());
+            let words = described.settings.iter().filter(|(name, _)| *name != document::KERNEL);
+            let words = words.map(|(name, value)| format!(" {name}={value}")).collect::<String>();
+            paths.left_out.push(LeftOut { boot: format!("{release}{words}"), why });
+            paths.has_failed |= has_failed;
+        }
+        match (paths.followed.is_empty(), paths.left_out.first()) {
+            (true, Some(first)) => Ok(Err(first.why.clone())),
+            _ => Ok(Ok(paths)),
+        }
+    }
+
+    fn path(
+        &self,
+        configuration: &Configuration,
+        row: &Row,
+        booted: &[(Request, Booted)],
+    ) -> Result<Followed, Without> {
+        let kernel = self.kernels.get(configuration.kernel);
+        let unknown = || Without::Ended(Error::Usage("--kernel: there is no such kernel".into()));
+        let kernel = kernel.ok_or_else(unknown)?;
+        let request = self.plan.request(configuration, 0, self.cpu_model, Counter::Instructions);
+        let guest = guest_of(&request, self.kernels);
         let boot = booted.iter().find(|(known, _)| *known == request).map(|(_, booted)| booted);
         let Some(boot) = boot.filter(|_| row.outcome == Outcome::Ok) else {
             let why = unanswered(row, &guest);
             // What this kernel does not have is no fault of the guest's.
             let is_lacking = !matches!(row.outcome, Outcome::Ok | Outcome::Error | Outcome::Timeout);
-            return if is_lacking { Err(Error::Environment(why)) } else { Ok(Err(why)) };
+            return Err(if is_lacking { Without::Lacking(why) } else { Without::Failed(why) });
         };
         // It has counted, and something went wrong before it had told everything.
         match &boot.trouble {
-            Some(trouble) if trouble.kind() == Kind::Interrupted => return Err(Error::Interrupted),
-            Some(trouble) => return Ok(Err(format!("{guest}: {trouble}"))),
+            Some(trouble) if trouble.kind() == Kind::Interrupted => {
+                return Err(Without::Ended(Error::Interrupted));
+            }
+            Some(trouble) => return Err(Without::Failed(format!("{guest}: {trouble}"))),
             None => {}
         }
-        let trace = if is_timer { of_timer(boot) } else { of_row(boot) };
-        let trace = match trace {
-            Ok(trace) => trace,
-            Err(why) => return Ok(Err(format!("{guest}: {why}"))),
-        };
+        let trace = if self.is_timer { of_timer(boot) } else { of_row(boot) };
+        let trace = trace.map_err(|why| Without::Failed(format!("{guest}: {why}")))?;
         let mut anatomy = Anatomy::of(&trace, &boot.symbols, kernel);
-        if is_timer {
+        if self.is_timer {
             (anatomy.entry, anatomy.operation) = (TIMER.into(), "none".into());
         }
-        let count = if is_timer { None } else { count(row) };
+        let count = if self.is_timer { None } else { count(row) };
         let configuration = self::configuration(kernel, configuration, &request);
-        paths.push(Followed::new(configuration, count, trace.control as u64, anatomy));
+        Ok(Followed::new(configuration, count, trace.control as u64, anatomy))
     }
-    Ok(Ok(paths))
 }
 
 /// A row's count, if it is whole.
@@ -143,11 +205,7 @@ fn of_row(boot: &Booted) -> Result<Trace, String> {
     boot.traces.first().cloned().ok_or_else(|| why().unwrap_or_else(unsaid))
 }
 
-fn configuration(
-    kernel: &Kernel,
-    asked: &measure::guest::Configuration,
-    request: &Request,
-) -> BootedConfiguration {
+fn configuration(kernel: &Kernel, asked: &Configuration, request: &Request) -> BootedConfiguration {
     let settings = asked.parameters.iter().flat_map(|parameters| parameters.values());
     BootedConfiguration {
         release: kernel.release.clone(),
@@ -304,7 +362,9 @@ mod tests {
             interrupt,
         };
         let document = measure(&plan, &setup, &mut |_, _| ())?;
-        followed(&plan, &kernels, "max", is_timer, &document, &recorder.booted())
+        let asked = Asked { plan: &plan, kernels: &kernels, cpu_model: "max", is_timer };
+        let paths = asked.followed(&document, &recorder.booted(), false)?;
+        Ok(paths.map(|paths| paths.followed))
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What the guest's first program finds out about its kernel. On a host a filter of system calls could end whoever asks.
 
+use super::events;
 use environment::Environment;
 use nix::errno::Errno;
 use nix::libc;
@@ -15,6 +16,7 @@ use std::os::fd::AsRawFd;
 pub fn add_to(environment: &mut Environment) {
     environment.x32 = Some(has_x32());
     environment.audit = audits().ok();
+    environment.trace = events::are_on().ok();
     environment.kaslr =
         fs::read("/sys/kernel/boot_params/data").ok().and_then(|parameters| is_moved(&parameters));
 }

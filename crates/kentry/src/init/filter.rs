@@ -1,6 +1,7 @@
 //! A filter of system calls, as container runtimes give one to each process: a program that the kernel executes on every call before it
 //! does what is asked. This one allows all, so that nothing but its cost is there. What this process executes has it as well.
 
+use layers::Profile;
 use layers::bpf::{X32, X86_64, answer, jump, load};
 use nix::errno::Errno;
 use nix::libc::{self, sock_filter};
@@ -12,7 +13,7 @@ use table::Filter;
 /// # Errors
 /// In words, when this kernel has none.
 pub fn install(filter: Filter) -> Result<(), String> {
-    let mut program = program(filter);
+    let mut program = program(filter)?;
     let program = libc::sock_fprog { len: program.len() as u16, filter: program.as_mut_ptr() };
     let (option, mode) = (libc::PR_SET_SECCOMP, libc::c_ulong::from(libc::SECCOMP_MODE_FILTER));
     // SAFETY: the kernel reads as many instructions as it is told, which are there until it has answered.
@@ -27,7 +28,13 @@ pub fn install(filter: Filter) -> Result<(), String> {
 
 /// What is compared has no effect, because all is allowed whatever it is. One that looks at nothing but ABI and number answers each call
 /// always alike, and Linux finds that out.
-fn program(filter: Filter) -> Vec<sock_filter> {
+///
+/// # Errors
+/// In words; none that a test does not find.
+fn program(filter: Filter) -> Result<Vec<sock_filter>, String> {
+    if filter == Filter::Runtime {
+        return runtime();
+    }
     // Goes on with the next instruction in both cases.
     let compare = |how, value| jump(how, value, 0, 0);
     let mut program = vec![
@@ -40,7 +47,18 @@ fn program(filter: Filter) -> Vec<sock_filter> {
         program.extend([load(offset_of!(libc::seccomp_data, args)), compare(libc::BPF_JEQ, 0)]);
     }
     program.push(answer(libc::SECCOMP_RET_ALLOW));
-    program
+    Ok(program)
+}
+
+/// kentry's own profile of a container, whose every answer is that the call is allowed.
+fn runtime() -> Result<Vec<sock_filter>, String> {
+    /// As on a kernel that has all that a profile may ask for, so that the filter is the same in each.
+    const KERNEL: [u32; 2] = [u32::MAX; 2];
+    const RETURNS: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
+    let compiled =
+        Profile::own().and_then(|profile| profile.compile(KERNEL)).map_err(|error| error.to_string())?;
+    let allowed = |one: sock_filter| if one.code == RETURNS { answer(libc::SECCOMP_RET_ALLOW) } else { one };
+    Ok(compiled.program.code().into_iter().map(allowed).collect())
 }
 
 #[cfg(test)]
@@ -52,7 +70,7 @@ mod tests {
     /// In a process of its own: a filter is for good.
     #[test]
     fn all_is_allowed_and_the_kernel_says_that_there_is_a_filter() {
-        for filter in [Filter::Number, Filter::Arguments] {
+        for filter in [Filter::Number, Filter::Arguments, Filter::Runtime] {
             // SAFETY: the child makes system calls alone, and ends.
             let ForkResult::Parent { child } = unsafe { fork() }.unwrap() else {
                 // SAFETY: as above.

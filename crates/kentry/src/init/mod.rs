@@ -2,6 +2,7 @@
 //! says, tells through a port of the machine what came out, and ends the machine. It never ends itself, which would be a panic of the
 //! kernel.
 
+mod events;
 mod exec;
 mod facts;
 mod filter;
@@ -49,6 +50,9 @@ fn work() -> Result<(), Frame> {
     port::send(&Frame::Hello(Hello { unknown: unknown(), tick: facts::tick() }));
     let work = read().map_err(|why| Frame::Failed(format!("{WORK}: {why}")))?;
     random::seed(work.seed);
+    if work.trace {
+        events::switch_on().map_err(Frame::Unsupported)?;
+    }
     if let Some(filter) = work.filter {
         filter::install(filter).map_err(Frame::Unsupported)?;
     }

@@ -27,6 +27,9 @@ pub struct LinuxArgs {
     /// readable, otherwise the newest installed one; several are shown side by side [default: auto]
     #[arg(long, value_name = "FILE|auto", value_hint = ValueHint::FilePath)]
     pub kernel: Vec<String>,
+    /// Boot each of these kernels, in the order of their versions, and show from one to the next what changes
+    #[arg(long, value_name = "KERNEL", num_args = 1.., conflicts_with = "kernel", value_hint = ValueHint::FilePath)]
+    pub history: Vec<String>,
     /// Pass these parameters to the kernel unchanged; those that kentry knows by name are verified in the guest, as with --set; each
     /// --append is a configuration, and all are shown side by side
     #[arg(long, value_name = "PARAMETERS", value_hint = ValueHint::Other, allow_hyphen_values = true)]
@@ -68,14 +71,14 @@ pub struct LinuxArgs {
         allow_hyphen_values = true,
         value_hint = ValueHint::FilePath,
         group = "program",
-        conflicts_with_all = ["entry", "operation", "boots", "rings", "dry_run", "format", "output", "color", "verbose", "all", "no_save", "name", "tag"]
+        conflicts_with_all = ["entry", "operation", "history", "boots", "rings", "dry_run", "format", "output", "color", "verbose", "all", "no_save", "name", "tag"]
     )]
     pub exec: Vec<OsString>,
     /// With --exec or --shell: copy this folder into the guest, under the same path; must precede --exec
     #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath, requires = "program", hide_short_help = true)]
     pub share: Option<PathBuf>,
     /// Run a shell of this machine in the guest, on this terminal, instead of measuring
-    #[arg(long, group = "program", conflicts_with_all = ["exec", "entry", "operation", "boots", "rings", "dry_run", "format", "output", "color", "verbose", "all", "no_save", "name", "tag"])]
+    #[arg(long, group = "program", conflicts_with_all = ["exec", "entry", "operation", "history", "boots", "rings", "dry_run", "format", "output", "color", "verbose", "all", "no_save", "name", "tag"])]
     pub shell: bool,
     /// Print what would be booted and measured, and boot nothing
     #[arg(long)]
@@ -94,7 +97,7 @@ impl LinuxArgs {
         Options {
             entry: self.rows.entry.clone(),
             operation: self.rows.operation.clone(),
-            kernels: self.kernel.clone(),
+            kernels: if self.history.is_empty() { self.kernel.clone() } else { self.history.clone() },
             append: self.append.clone(),
             cpu_models: self.cpu_model.clone(),
             set: self.set.clone(),

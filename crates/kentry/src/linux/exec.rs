@@ -103,8 +103,13 @@ impl Program {
             output.say(&line);
         }
         let terminal = self.exec.interactive.then(terminal).transpose()?;
-        let work =
-            Work { exec: Some(self.exec), filter: request.filter, seed: request.seed, ..Work::default() };
+        let work = Work {
+            exec: Some(self.exec),
+            filter: request.filter,
+            trace: request.trace,
+            seed: request.seed,
+            ..Work::default()
+        };
         let kernel = machine.kernel_for(request).map_err(of_trouble)?;
         let board = machine.machine_for(request);
         let boot = Boot {

@@ -127,6 +127,7 @@ impl LinuxMachine {
             timer: self.timer,
             budget: BUDGET,
             filter: request.filter,
+            trace: request.trace,
             seed: request.seed,
             ..Work::default()
         }
@@ -184,6 +185,14 @@ pub fn kernel(word: &str, interrupt: &Interrupt, say: &mut dyn FnMut(&str)) -> R
     }
     let read = linux::find(Path::new(word)).and_then(|file| Kernel::read(&file, interrupt));
     read.map_err(unread)
+}
+
+/// A plan and its kernels in the order of their versions.
+pub fn in_order_of_versions(plan: GuestPlan, kernels: Vec<Kernel>) -> (GuestPlan, Vec<Kernel>) {
+    let mut order: Vec<usize> = (0..kernels.len()).collect();
+    order.sort_by_cached_key(|place| kernels.get(*place).map(|kernel| linux::age(&kernel.release)));
+    let ordered = order.iter().filter_map(|place| kernels.get(*place).cloned()).collect();
+    (plan.with_kernels_in(&order), ordered)
 }
 
 /// Why a file cannot be had: by its own fault, or because this machine is short of something.

@@ -50,7 +50,8 @@ pub fn run(args: &LinuxArgs) -> Result<ExitCode, Error> {
     let outputs = args.show.to.open(Kind::RUN)?;
     let saving = Saving::prepare(&args.save, &mut note)?;
     let interrupt = interrupts::noted();
-    let document = in_guests(plan, &options, args.seed, &interrupt)?;
+    let order = if args.history.is_empty() { Order::AsNamed } else { Order::ByVersion };
+    let document = in_guests(plan, &options, args.seed, order, &interrupt)?;
     let shown = show(&document, &args.show, args.rows.are_named(), (outputs, saving), &interrupt)?;
     match document.unfit() {
         Some(why) => {
@@ -104,16 +105,30 @@ fn exec(args: &LinuxArgs, plan: &GuestPlan, options: &Options, output: &mut Outp
     program.run(&machine, &request, output)
 }
 
+/// The order of kernels that are beside each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// Of the command line.
+    AsNamed,
+    /// The oldest first.
+    ByVersion,
+}
+
 /// What a plan asks for, measured, and neither shown nor kept. Instructions are counted with the same seed every time unless the command
 /// line names one.
 pub fn in_guests(
     plan: GuestPlan,
     options: &Options,
     seed: Option<u64>,
+    order: Order,
     interrupt: &Interrupt,
 ) -> Result<document::Document, Error> {
     let kernels =
         plan.kernels.iter().map(|word| kernel(word, interrupt, &mut note)).collect::<Result<Vec<_>, _>>()?;
+    let (plan, kernels) = match order {
+        Order::AsNamed => (plan, kernels),
+        Order::ByVersion => machine::in_order_of_versions(plan, kernels),
+    };
     let limits = Limits { time: plan.time, output: GUEST_OUTPUT, interrupt: interrupt.clone() };
     let accelerator = accelerator(options, &limits, &mut note_no_times)?;
     let machine = LinuxMachine::new(accelerator, &plan, kernels, limits)?;

@@ -27,6 +27,8 @@ pub struct Request {
     pub compressed: bool,
     /// The filter of system calls that the guest's first program gives itself.
     pub filter: Option<Filter>,
+    /// Whether the guest's first program switches the events of all system calls on.
+    pub trace: bool,
     /// The rows, by the ids of entry and operation.
     pub rows: Vec<(u16, u16)>,
     /// Whether a use of each row is followed, instruction by instruction.

@@ -64,6 +64,11 @@ impl<'a> Parameters<'a> {
         self.values().find_map(|(_, value)| value.filter)
     }
 
+    /// Whether the guest's first program switches the events of all system calls on.
+    pub fn trace(&self) -> bool {
+        self.values().any(|(_, value)| value.trace)
+    }
+
     /// Whether only a kernel that unpacks itself can have them.
     pub fn compressed(&self) -> bool {
         self.values().any(|(_, value)| value.compressed)

@@ -118,6 +118,17 @@ impl<'a> GuestPlan<'a> {
         GuestPlan { seed, ..self }
     }
 
+    /// The same with the kernels in this order, each named by its place.
+    pub fn with_kernels_in(self, order: &[usize]) -> GuestPlan<'a> {
+        let kernels = order.iter().filter_map(|place| self.kernels.get(*place).cloned()).collect();
+        let of = |(new, old): (usize, &usize)| {
+            let own = self.configurations.iter().filter(|one| one.kernel == *old).cloned();
+            own.map(move |one| Configuration { kernel: new, ..one }).collect::<Vec<_>>()
+        };
+        let configurations = order.iter().enumerate().flat_map(of).collect();
+        GuestPlan { kernels, configurations, ..self }
+    }
+
     /// What a boot of this number draws from; the same in every configuration, so that these differ in nothing else.
     pub fn seed_of(&self, boot: u64) -> u64 {
         self.seed.wrapping_add(boot) % SEEDS
@@ -139,6 +150,7 @@ impl<'a> GuestPlan<'a> {
             board: parameters.and_then(Parameters::board).map(str::to_string),
             compressed: parameters.is_some_and(Parameters::compressed),
             filter: parameters.and_then(Parameters::filter),
+            trace: parameters.is_some_and(Parameters::trace),
             rows: self.rows.iter().map(|(entry, operation)| (entry.id, operation.id)).collect(),
             follows: self.follows && counter == Counter::Instructions,
             seed: self.seed_of(boot),

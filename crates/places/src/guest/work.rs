@@ -23,6 +23,8 @@ pub struct Work {
     pub seed: u64,
     /// The filter of system calls that this program gives itself, and so all that it executes.
     pub filter: Option<Filter>,
+    /// Whether it switches the events of all system calls on first.
+    pub trace: bool,
     /// Instead of measuring: a program to run.
     pub exec: Option<Exec>,
 }

@@ -1,6 +1,6 @@
 //! What one path executes that another does not: by part, by function, and instruction by instruction.
 
-use super::names::names;
+use super::several;
 use super::words::{instructions, place};
 use crate::grid::{Cell, Column, Grid};
 use attribution::anatomy::{Changed, Difference, Document, Followed, Instruction};
@@ -32,16 +32,12 @@ pub(super) enum Line<'a> {
     Instruction(char, &'a Instruction),
 }
 
-/// Every other path against the first.
+/// Every other path against the one that it is compared with.
 pub(super) fn all(document: &Document) -> Vec<Shown<'_>> {
-    let Some((first, others)) = document.paths.split_first() else { return Vec::new() };
-    let names = names(document);
-    let name = |place: usize| names.get(place).map_or("", String::as_str);
-    others
-        .iter()
-        .enumerate()
-        .map(|(place, other)| shown((first, name(0)), (other, name(place + 1))))
-        .collect()
+    let names = several::called(document);
+    let at = |place: usize| Some((document.paths.get(place)?, names.get(place)?.as_str()));
+    let of = |place: usize| Some(shown(at(document.base_of(place)?)?, at(place)?));
+    (0..document.paths.len()).filter_map(of).collect()
 }
 
 fn shown<'a>((first, base): (&'a Followed, &str), (second, other): (&'a Followed, &str)) -> Shown<'a> {

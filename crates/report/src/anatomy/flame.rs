@@ -6,11 +6,11 @@
 mod filling;
 
 use super::names::names;
-use super::words;
+use super::{several, words};
 use crate::Error;
 use crate::plain::{plain, xml};
 use askama::Template;
-use attribution::anatomy::{Document, Followed, Function, Part};
+use attribution::anatomy::{Document, Followed, Function, Part, PartCount};
 use filling::{Filling, Swatch};
 
 /// Where the picture's boxes begin and how wide they are together, in its units.
@@ -77,7 +77,10 @@ struct Box {
 
 pub(super) fn svg(document: &Document) -> Result<Vec<u8>, Error> {
     let trees: Vec<Function> = document.paths.iter().map(|path| path.anatomy.functions()).collect();
-    let laid: Vec<Vec<Laid>> = trees.iter().map(laid).collect();
+    let laid: Vec<Vec<Laid>> = match several::are(document) {
+        false => trees.iter().map(laid).collect(),
+        true => document.paths.iter().map(|path| by_part(&path.anatomy.parts())).collect(),
+    };
     let mut at = TOP;
     let legend = filling::legend(
         document,
@@ -158,6 +161,17 @@ fn laid(tree: &Function) -> Vec<Laid<'_>> {
         }
     }
     all
+}
+
+/// Of many paths, each is one row: its parts behind each other, in the order in which a call comes to them.
+fn by_part(parts: &[PartCount]) -> Vec<Laid<'static>> {
+    let mut from = 0;
+    let laid = |part: &PartCount| {
+        let one = Laid { what: What::Part(part.part, part.count), from, depth: 0 };
+        from += part.count;
+        one
+    };
+    parts.iter().map(laid).collect()
 }
 
 fn graph(path: &Followed, laid: &[Laid], scale: f64, at: &mut f64) -> Graph {
@@ -260,7 +274,15 @@ mod tests {
     fn a_name_split_a_stack_or_a_line() {
         let of = |paths: Vec<Followed>| {
             let (kentry, started) = (String::new(), String::new());
-            let document = Document { schema: SCHEMA.to_owned(), kentry, started, paths, beside: None };
+            let document = Document {
+                schema: SCHEMA.to_owned(),
+                kentry,
+                started,
+                paths,
+                beside: None,
+                is_history: false,
+                left_out: Vec::new(),
+            };
             String::from_utf8(folded(&document)).unwrap_or_default()
         };
         assert_eq!(of(vec![path("a;b\nc 7\u{1b}")]), "a,b c 7\\u{1b} 1\n");

@@ -2,7 +2,7 @@
 
 use super::names::names;
 use super::parts::grid;
-use super::{beside, difference, words};
+use super::{beside, difference, several, words};
 use crate::escape::escaped;
 use attribution::anatomy::Document;
 
@@ -10,6 +10,16 @@ pub(super) fn render(document: &Document) -> Vec<u8> {
     let mut out = format!("# kentry anatomy: {}\n\n", escaped(&words::title(document)));
     for (label, text) in words::head(document).into_iter().filter(|(label, _)| *label != "anatomy") {
         out.push_str(&format!("- {label}: {}\n", escaped(&text)));
+    }
+    if several::are(document) {
+        out.push_str(&format!("\n## paths\n\n{}", several::grid(document).markdown()));
+        out.push_str(&format!(
+            "\n{}\n",
+            escaped(if document.is_history { several::OF_HISTORY } else { several::LEGEND })
+        ));
+        out.push_str("\n## parts\n\n");
+        several::by_part(document, usize::MAX).iter().for_each(|grid| out.push_str(&grid.markdown()));
+        return out.into_bytes();
     }
     out.push_str("\n## parts\n\n");
     out.push_str(&grid(document).markdown());

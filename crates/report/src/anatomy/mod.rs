@@ -10,6 +10,7 @@ mod listing;
 mod markdown;
 mod names;
 mod parts;
+mod several;
 mod text;
 mod tree;
 mod words;

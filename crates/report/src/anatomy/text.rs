@@ -3,7 +3,7 @@
 use super::executed::{self, Executed};
 use super::names::names;
 use super::parts::grid;
-use super::{beside, difference, words};
+use super::{beside, difference, several, words};
 use crate::Style;
 use crate::line::{Line, look, wrapped, written};
 use crate::text::{after_blank, fact};
@@ -20,10 +20,10 @@ pub(super) fn columns(style: &Style) -> usize {
 pub(super) fn render(document: &Document, style: &Style) -> Vec<u8> {
     let width = columns(style);
     let mut lines = head(document, width);
-    lines.push(Line::default());
-    lines.extend(grid(document).lines(width));
-    lines.extend(after_blank(wrapped(Line::default(), look::FAINT, &words::legend(document), width, 0)));
-    for shown in difference::all(document) {
+    lines.extend(tables(document, width));
+    let differences =
+        if several::are(document) && !style.verbose { Vec::new() } else { difference::all(document) };
+    for shown in differences {
         lines.push(Line::default());
         lines.extend(fact("difference", &shown.title, width));
         lines.extend(fact("", if shown.is_across { difference::ACROSS } else { "" }, width));
@@ -45,12 +45,29 @@ pub(super) fn render(document: &Document, style: &Style) -> Vec<u8> {
     written(&lines, style)
 }
 
+/// By part, and of more than two paths a line for each first.
+fn tables(document: &Document, width: usize) -> Vec<Line> {
+    let legend = |text: &str| after_blank(wrapped(Line::default(), look::FAINT, text, width, 0));
+    if !several::are(document) {
+        let table = after_blank(grid(document).lines(width));
+        return table.into_iter().chain(legend(&words::legend(document))).collect();
+    }
+    let mut lines = after_blank(several::grid(document).lines(width));
+    lines.extend(legend(if document.is_history { several::OF_HISTORY } else { several::LEGEND }));
+    lines.extend(several::by_part(document, width).iter().flat_map(|grid| after_blank(grid.lines(width))));
+    lines
+}
+
 /// The head and the table of parts alone.
 pub fn parts(document: &Document, style: &Style) -> Vec<u8> {
     let width = columns(style);
     let mut lines = head(document, width);
-    lines.push(Line::default());
-    lines.extend(grid(document).lines(width));
+    if several::are(document) {
+        lines
+            .extend(several::by_part(document, width).iter().flat_map(|grid| after_blank(grid.lines(width))));
+    } else {
+        lines.extend(after_blank(grid(document).lines(width)));
+    }
     written(&lines, style)
 }
 

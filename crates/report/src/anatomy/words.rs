@@ -1,7 +1,10 @@
 //! What followed paths say in words that every format shares. Not yet made harmless: whoever shows them does that.
 
+use super::several;
 use crate::figure::{ABSENT, number};
-use attribution::anatomy::{Anatomy, Confidence, Document, Followed, Instruction, Part, PartCount, TIMER};
+use attribution::anatomy::{
+    Anatomy, BootedConfiguration, Confidence, Document, Followed, Instruction, Part, PartCount, TIMER,
+};
 
 /// What a count is, and is not.
 pub(super) const COUNTED: &str = "instructions executed in an emulator, not times; a count ranks no cost (iretq, wrmsr and mov to CR3 count one \
@@ -34,24 +37,57 @@ pub(super) fn instructions(count: usize) -> String {
 /// What stands above the tables: label and text.
 pub(super) fn head(document: &Document) -> Vec<(&'static str, String)> {
     let mut facts = vec![("anatomy", title(document))];
-    for path in &document.paths {
-        facts.push(("kernel", kernel(path)));
-        facts.push(("path", path_in_words(path)));
+    if several::are(document) {
+        facts.extend(of_several(document));
+    } else {
+        for path in &document.paths {
+            facts.push(("kernel", kernel(path)));
+            facts.push(("path", path_in_words(path)));
+        }
     }
+    facts.extend(document.left_out.iter().map(|one| ("left out", format!("{}: {}", one.boot, one.why))));
     facts.push(("figures", COUNTED.to_owned()));
     facts
 }
 
 fn kernel(path: &Followed) -> String {
     let configuration = &path.configuration;
-    format!(
-        "Linux {}, {}; {}, CPU {}, seed {}",
-        configuration.release,
-        configuration.name(),
-        crate::machine::place(&configuration.machine),
-        configuration.cpu,
-        configuration.seed
-    )
+    format!("Linux {}, {}; {}", configuration.release, configuration.name(), guest(configuration))
+}
+
+/// `in QEMU's emulation, CPU max, seed 0`
+fn guest(configuration: &BootedConfiguration) -> String {
+    let BootedConfiguration { machine, cpu, seed, .. } = configuration;
+    format!("{}, CPU {cpu}, seed {seed}", crate::machine::place(machine))
+}
+
+/// More than two paths: what they have in common, and where one is not as long as its row's count.
+fn of_several(document: &Document) -> Vec<(&'static str, String)> {
+    let (names, paths) = (several::called(document), &document.paths);
+    let Some(first) = document.first().map(|path| &path.configuration) else { return Vec::new() };
+    let mut facts = Vec::new();
+    if paths.iter().all(|path| path.configuration.has_kernel_of(first)) {
+        facts.push(("kernel", format!("Linux {}", first.release)));
+        facts.extend(
+            names.first().filter(|name| **name != first.name()).map(|_| (several::WITHOUT, first.name())),
+        );
+    }
+    if paths.iter().all(|path| guest(&path.configuration) == guest(first)) {
+        facts.push(("guests", guest(first)));
+    }
+    let of = |agrees| paths.iter().filter(|path| path.agrees == agrees).count();
+    let said = match (of(Some(true)), of(None)) {
+        (agreeing, _) if agreeing == paths.len() => "; each as long as its row's count".to_owned(),
+        (_, without) if without == paths.len() => String::new(),
+        (agreeing, 0) => format!("; {agreeing} as long as its row's count"),
+        (agreeing, without) => {
+            format!("; {agreeing} as long as its row's count, {without} without a count to compare with")
+        }
+    };
+    facts.push(("paths", format!("{}{said}", paths.len())));
+    let others = paths.iter().zip(&names).filter(|(path, _)| path.agrees == Some(false));
+    facts.extend(others.map(|(path, name)| ("", format!("{name}: {}", path_in_words(path)))));
+    facts
 }
 
 /// What was executed, and whether the counter says the same.

@@ -1,7 +1,7 @@
 //! Documents of paths that Debian's Linux 6.1 executed.
 
 use crate::recorded::Recorded;
-use attribution::anatomy::{Beside, BesideLine, BootedConfiguration, Document, Followed, SCHEMA};
+use attribution::anatomy::{Beside, BesideLine, BootedConfiguration, Document, Followed, LeftOut, SCHEMA};
 use document::{Machine, Name};
 
 fn followed(name: &str, parameters: &str, row: (&str, &str), counted: Option<u64>) -> Followed {
@@ -25,6 +25,8 @@ fn document(paths: Vec<Followed>, beside: Option<Beside>) -> Document {
         started: "2026-11-22T23:30:00Z".into(),
         paths,
         beside,
+        is_history: false,
+        left_out: Vec::new(),
     }
 }
 
@@ -65,6 +67,35 @@ pub fn kernels() -> Document {
         followed("6.12-pti-on", "pti=on", row, Some(335)),
     ];
     paths[1].configuration.file = "vmlinuz-6.12".into();
+    document(paths, None)
+}
+
+/// Over kernels, of which one could not be followed.
+#[allow(dead_code, reason = "not every test needs it")]
+pub fn history() -> Document {
+    let row = ("syscall-x86_64", "getppid");
+    let mut paths =
+        ["6.1-pti-on", "6.12-pti-on", "6.12-untrain"].map(|name| followed(name, "", row, None)).to_vec();
+    for (path, file) in paths.iter_mut().zip(["a", "b", "c"]) {
+        path.configuration.settings.clear();
+        path.configuration.file = file.into();
+    }
+    paths[2].configuration.release = "6.13-made-up".into();
+    let left_out =
+        vec![LeftOut { boot: "6.14-made-up".into(), why: "the guest did not finish within 120 s".into() }];
+    Document { is_history: true, left_out, ..document(paths, None) }
+}
+
+/// One kernel without features, and with each of two.
+#[allow(dead_code, reason = "not every test needs it")]
+pub fn each() -> Document {
+    let row = ("syscall-x86_64", "getppid");
+    let mut paths =
+        ["6.1-pti-on", "6.1-pti-off", "6.1-untrain"].map(|name| followed(name, "", row, Some(340))).to_vec();
+    for (path, [audit, trace]) in paths.iter_mut().zip([["off", "off"], ["on", "off"], ["off", "on"]]) {
+        let settings = [("audit".to_owned(), audit.to_owned()), ("trace".to_owned(), trace.to_owned())];
+        path.configuration.settings = settings.into();
+    }
     document(paths, None)
 }
 
