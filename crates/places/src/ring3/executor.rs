@@ -1,14 +1,15 @@
 //! Runs probes that call a path, each in a layout of its own. Arms that are measured in turns begin with the same layout and take the
 //! others in the same order, so that both rounds of a pair have the same.
 
-use super::{Asked, Error, Kernel, LAYOUTS};
+use super::{Asked, Error, Kernel};
 use crate::host::{Executor, Priority, run_program};
 use process::{Errno, Limits, Phase};
 use record::{Failure, Record, Request};
 use std::rc::Rc;
 use table::Probe;
 
-/// So far apart are two layouts that follow each other: no divisor of [`LAYOUTS`], so that all come.
+/// So far apart are two layouts that follow each other: nothing that divides the number of places of a path ([`super::LAYOUTS`]) or of
+/// a stack, so that all come, and a pair of places only after 4,032 others.
 const STRIDE: u64 = 25;
 
 /// Runs probes that call one path.
@@ -41,7 +42,7 @@ impl Executor for PathExecutor {
     fn run(&mut self, _: Probe, cpu: usize, arguments: &[String]) -> Result<Vec<Record>, Failure> {
         // What is wrong with a path or a probe has been found by `new`, and by the tests of this command's own.
         let damaged = |_| process::Error::NotStarted { phase: Phase::Execute, errno: Errno::ENOEXEC };
-        let program = self.kernel.program(&self.asked, self.next % LAYOUTS).map_err(damaged)?;
+        let program = self.kernel.program(&self.asked, self.next).map_err(damaged)?;
         run_program(Probe::Probe64, &program, cpu, arguments, self.priority, &self.limits)
     }
 

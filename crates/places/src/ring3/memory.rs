@@ -98,9 +98,10 @@ impl<'a> Memory<'a> {
     pub fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), Error> {
         let to = moved(address);
         let outside = || Error::Outside(address);
-        let segment = self.segments.iter_mut().find(|segment| {
-            to.checked_sub(segment.address).is_some_and(|offset| offset < segment.length)
-        });
+        let segment = self
+            .segments
+            .iter_mut()
+            .find(|segment| to.checked_sub(segment.address).is_some_and(|offset| offset < segment.length));
         let segment = segment.ok_or_else(outside)?;
         let start = usize::try_from(to - segment.address).map_err(|_| outside())?;
         let end = start.checked_add(bytes.len()).filter(|end| *end as u64 <= segment.length);
@@ -119,7 +120,8 @@ impl<'a> Memory<'a> {
     /// What the kernel has found, drawn or made before a program runs: its stack, the current thread, the canary, the table of calls, the
     /// filter. `service` is what every number is served by; `layout` moves the stack, as it does the lab's.
     pub fn prepare(&mut self, values: &SwitchValues, service: u64, layout: u64) -> Result<(), Error> {
-        let stack = self.file.symbol("kernel_stacks")? + STACK_BYTES - layout * STACK_STEP % STACK_ROOM;
+        let stack = self.file.symbol("kernel_stacks")? + STACK_BYTES
+            - layout % (STACK_ROOM / STACK_STEP) * STACK_STEP;
         self.write_word("kernel_stack", moved(stack))?;
         self.write_word("current", moved(self.file.symbol("threads")?))?;
         self.write_word("canary", 0x5a01_5a01_5a01_5a00)?;

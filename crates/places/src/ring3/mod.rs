@@ -55,8 +55,8 @@ pub fn path_of(entry: &str) -> Option<&'static str> {
 const SERVICE: &str = "call_getppid";
 const NUMBER: u32 = 110;
 
-/// How many layouts there are: a path begins at one of so many places of its page, 16 bytes apart.
-pub const LAYOUTS: u64 = 63;
+/// A path begins at one of so many places of its page, 16 bytes apart; a stack at one of 64.
+const LAYOUTS: u64 = 63;
 const PATH_STEP: u64 = 16;
 
 /// `mov $number, %eax`, in front of the path.
@@ -111,7 +111,7 @@ impl Kernel {
         Ok(Kernel { file, paths })
     }
 
-    /// A path with these values, in a layout below [`LAYOUTS`].
+    /// A path with these values, in a layout: any number.
     ///
     /// # Errors
     /// [`Error`]

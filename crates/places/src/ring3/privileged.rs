@@ -55,9 +55,7 @@ pub(super) fn instead(instruction: &Instruction, more: &[u8]) -> Instead {
         None => Instead::Itself,
         Some((_, _, Way::Nothing)) => Instead::Nothing,
         Some((_, _, Way::Return)) => Instead::Code([more, &[RETURN]].concat()),
-        Some((_, _, Way::ReturnOfFrame)) => {
-            Instead::Code([more, &LOAD_STACK_POINTER, &[RETURN]].concat())
-        }
+        Some((_, _, Way::ReturnOfFrame)) => Instead::Code([more, &LOAD_STACK_POINTER, &[RETURN]].concat()),
     }
 }
 

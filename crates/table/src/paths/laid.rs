@@ -159,8 +159,7 @@ impl Paths {
             return (layout.function)(address);
         };
         // As `moved` of path.c: the first of the file's steps that are there, at or behind the address.
-        let of_file =
-            drafts.iter().filter(|draft| start <= draft.step.start && draft.step.end() <= end);
+        let of_file = drafts.iter().filter(|draft| start <= draft.step.start && draft.step.end() <= end);
         let mut last = from.end();
         for draft in of_file {
             if address <= draft.step.start {
