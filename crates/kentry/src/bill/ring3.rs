@@ -68,7 +68,8 @@ pub fn measure(question: &Question, linux: Option<&Document>, interrupt: &Interr
 /// What tells one program from another.
 fn program(kernel: &Kernel, asked: &Asked) -> Result<Program, Error> {
     let function = kernel.function(asked, 0).map_err(internal)?;
-    let image = kernel.program(asked, 0).map_err(internal)?;
+    let prepared = kernel.prepared(asked.clone()).map_err(internal)?;
+    let image = kernel.program(&prepared, 0).map_err(internal)?;
     let left_out = function.left_out.into_iter().map(|left| (left.instruction.to_owned(), left.step));
     Ok(Program { identity: Probes::hash(&image).into_bytes(), left_out: left_out.collect() })
 }

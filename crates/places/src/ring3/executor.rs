@@ -1,7 +1,7 @@
 //! Runs probes that call a path, each in a layout of its own. Arms that are measured in turns begin with the same layout and take the
 //! others in the same order, so that both rounds of a pair have the same.
 
-use super::{Asked, Error, Kernel};
+use super::{Asked, Error, Kernel, Prepared};
 use crate::host::{Executor, Priority, run_program};
 use process::{Errno, Limits, Phase};
 use record::{Failure, Record, Request};
@@ -15,7 +15,7 @@ const STRIDE: u64 = 25;
 /// Runs probes that call one path.
 pub struct PathExecutor {
     kernel: Rc<Kernel>,
-    asked: Asked,
+    prepared: Prepared,
     priority: Priority,
     limits: Limits,
     next: u64,
@@ -34,7 +34,8 @@ impl PathExecutor {
         limits: Limits,
     ) -> Result<PathExecutor, Error> {
         kernel.function(&asked, first)?;
-        Ok(PathExecutor { kernel, asked, priority, limits, next: first })
+        let prepared = kernel.prepared(asked)?;
+        Ok(PathExecutor { kernel, prepared, priority, limits, next: first })
     }
 }
 
@@ -42,7 +43,7 @@ impl Executor for PathExecutor {
     fn run(&mut self, _: Probe, cpu: usize, arguments: &[String]) -> Result<Vec<Record>, Failure> {
         // What is wrong with a path or a probe has been found by `new`, and by the tests of this command's own.
         let damaged = |_| process::Error::NotStarted { phase: Phase::Execute, errno: Errno::ENOEXEC };
-        let program = self.kernel.program(&self.asked, self.next).map_err(damaged)?;
+        let program = self.kernel.program(&self.prepared, self.next).map_err(damaged)?;
         run_program(Probe::Probe64, &program, cpu, arguments, self.priority, &self.limits)
     }
 

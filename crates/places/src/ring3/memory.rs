@@ -29,7 +29,7 @@ const STACK_ROOM: u64 = 4096;
 const STACK_STEP: u64 = 64;
 
 /// Both tables of calls end before this number.
-const CALLS: u64 = 512;
+const CALLS: usize = 512;
 
 /// Linux's selector of programs' data (`__USER_DS`), which is what VERW is given: a segment that may be written, as the kernel's own is
 /// for the kernel.
@@ -66,43 +66,37 @@ pub(super) fn moved(address: u64) -> u64 {
 }
 
 /// The kernel's memory, with what it finds there when it serves a call.
-pub(super) struct Memory<'a> {
-    file: &'a File<'a>,
+#[derive(Debug, Clone)]
+pub(super) struct Memory {
     segments: Vec<Segment>,
 }
 
-impl<'a> Memory<'a> {
-    /// As the kernel's file has it.
-    pub fn new(file: &'a File<'a>) -> Result<Memory<'a>, Error> {
-        let image = lab::kernel(Mode::Long);
-        let header = elf::FileHeader64::<Endianness>::parse(image).map_err(table::paths::Error::Elf)?;
-        let endian = header.endian().map_err(table::paths::Error::Elf)?;
-        let parts = header.program_headers(endian, image).map_err(table::paths::Error::Elf)?;
-        let is_kernels = |part: &&elf::ProgramHeader64<Endianness>| {
-            part.p_type(endian) == elf::PT_LOAD && part.p_vaddr(endian) >= KERNEL
-        };
-        // What can only be read is templates and texts.
-        let is_used = |part: &&elf::ProgramHeader64<Endianness>| {
-            part.p_flags(endian).0 & (elf::PF_X.0 | elf::PF_W.0) != 0
-        };
-        let segment = |part: &elf::ProgramHeader64<Endianness>| Segment {
-            address: moved(part.p_vaddr(endian)),
-            executable: part.p_flags(endian).0 & elf::PF_X.0 != 0,
-            bytes: part.data(endian, image).unwrap_or_default().to_vec(),
-            length: part.p_memsz(endian),
-        };
-        Ok(Memory { file, segments: parts.iter().filter(is_kernels).filter(is_used).map(segment).collect() })
+impl Memory {
+    /// As the kernel's file has it, with what the kernel does and finds before a program runs with these values; `service` is what every number
+    /// is served by.
+    pub fn new(file: &File, values: &SwitchValues, service: u64) -> Result<Memory, Error> {
+        let mut memory = Memory { segments: segments(file)? };
+        memory.prepare_returns(file, values)?;
+        memory.prepare(file, values, service)?;
+        Ok(memory)
     }
 
     /// Writes at an address of the kernel.
     pub fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), Error> {
-        let to = moved(address);
         let outside = || Error::Outside(address);
-        let segment = self
-            .segments
-            .iter_mut()
-            .find(|segment| to.checked_sub(segment.address).is_some_and(|offset| offset < segment.length));
-        let segment = segment.ok_or_else(outside)?;
+        let to = moved(address);
+        let is_there = |segment: &&mut Segment| {
+            to.checked_sub(segment.address).is_some_and(|offset| offset < segment.length)
+        };
+        let segment = self.segments.iter_mut().find(is_there).ok_or_else(outside)?;
+        let page = to - to % PAGE;
+        if page > segment.address + segment.bytes.len() as u64 {
+            // Far behind its bytes: a segment of its own, so that a program's file has no more than what is not zero.
+            let rest = segment.length - (page - segment.address);
+            segment.length -= rest;
+            self.segments.push(Segment { address: page, executable: false, bytes: Vec::new(), length: rest });
+        }
+        let segment = self.segments.iter_mut().find(is_there).ok_or_else(outside)?;
         let start = usize::try_from(to - segment.address).map_err(|_| outside())?;
         let end = start.checked_add(bytes.len()).filter(|end| *end as u64 <= segment.length);
         let end = end.ok_or_else(outside)?;
@@ -113,26 +107,26 @@ impl<'a> Memory<'a> {
         Ok(())
     }
 
-    fn write_word(&mut self, symbol: &str, value: u64) -> Result<(), Error> {
-        self.write(self.file.symbol(symbol)?, &value.to_le_bytes())
+    fn write_word(&mut self, file: &File, symbol: &str, value: u64) -> Result<(), Error> {
+        self.write(file.symbol(symbol)?, &value.to_le_bytes())
     }
 
-    /// What the kernel has found, drawn or made before a program runs: its stack, the current thread, the canary, the table of calls, the
-    /// filter. `service` is what every number is served by; `layout` moves the stack, as it does the lab's.
-    pub fn prepare(&mut self, values: &SwitchValues, service: u64, layout: u64) -> Result<(), Error> {
-        let stack = self.file.symbol("kernel_stacks")? + STACK_BYTES
-            - layout % (STACK_ROOM / STACK_STEP) * STACK_STEP;
-        self.write_word("kernel_stack", moved(stack))?;
-        self.write_word("current", moved(self.file.symbol("threads")?))?;
-        self.write_word("canary", 0x5a01_5a01_5a01_5a00)?;
-        self.write(self.file.symbol("verw_selector")?, &USER_DATA.to_le_bytes())?;
-        let service = self.entrance(values, service)?;
-        let table = self.file.symbol("calls_x86_64")?;
-        for number in 0..CALLS {
-            self.write(table + 8 * number, &moved(service).to_le_bytes())?;
-        }
+    /// Where the kernel's stack begins: moved by a layout, as the lab's plan moves it.
+    pub fn place_stack(&mut self, file: &File, layout: u64) -> Result<(), Error> {
+        let distance = layout % (STACK_ROOM / STACK_STEP) * STACK_STEP;
+        self.write_word(file, "kernel_stack", moved(file.symbol("kernel_stacks")? + STACK_BYTES - distance))
+    }
+
+    /// What the kernel has drawn or made: the current thread, the canary, the table of calls, the filter.
+    fn prepare(&mut self, file: &File, values: &SwitchValues, service: u64) -> Result<(), Error> {
+        self.write_word(file, "current", moved(file.symbol("threads")?))?;
+        self.write_word(file, "canary", 0x5a01_5a01_5a01_5a00)?;
+        self.write(file.symbol("verw_selector")?, &USER_DATA.to_le_bytes())?;
+        let service = moved(self.entrance(values, service)?);
+        let table = service.to_le_bytes().repeat(CALLS);
+        self.write(file.symbol("calls_x86_64")?, &table)?;
         let filter = values.get("filter").and_then(|number| number.parse().ok()).unwrap_or(0);
-        self.write(self.file.symbol("filter_x86_64")?, &super::filter::program(filter))
+        self.write(file.symbol("filter_x86_64")?, &super::filter::program(filter))
     }
 
     /// Where the table of calls points for a service (`lab/user/calls.c`): with `ibt=on`, to a landing in front of it.
@@ -146,13 +140,13 @@ impl<'a> Memory<'a> {
     }
 
     /// Writes all returns as the switch `returns` has them (`lab/entry/returns.c`).
-    pub fn prepare_returns(&mut self, values: &SwitchValues) -> Result<(), Error> {
-        let thunk = thunk(self.file, values)?;
+    fn prepare_returns(&mut self, file: &File, values: &SwitchValues) -> Result<(), Error> {
+        let thunk = thunk(file, values)?;
         if values.get("returns").is_some_and(|value| value == "untrain") {
             let name = if is_zen_3_or_4() { "untrain_zen4" } else { "untrain_zen2" };
-            self.write_return(self.file.symbol("untrain_returns")?, Some(self.file.symbol(name)?))?;
+            self.write_return(file.symbol("untrain_returns")?, Some(file.symbol(name)?))?;
         }
-        for site in self.file.table("return_sites")? {
+        for site in file.table("return_sites")? {
             self.write_return(site, thunk)?;
         }
         Ok(())
@@ -164,19 +158,39 @@ impl<'a> Memory<'a> {
         self.write(site, &[&[JMP], displacement.to_le_bytes().as_slice()].concat())
     }
 
-    /// All of it. The page of returns of Zen 3 and 4 is there three times, as the kernel has it.
-    pub fn segments(mut self) -> Result<Vec<Segment>, Error> {
-        let page = self.file.symbol("returns_page")?;
-        let bytes = self.file.bytes(page, PAGE)?.to_vec();
-        let twice = [UNTRAIN_PAGE, SAFE_RETURN_PAGE].map(|address| Segment {
-            address: moved(address),
-            executable: true,
-            bytes: bytes.clone(),
-            length: PAGE,
-        });
-        self.segments.extend(twice);
-        Ok(self.segments)
+    /// All of it.
+    pub fn segments(&self) -> &[Segment] {
+        &self.segments
     }
+}
+
+/// What the kernel's file has, and the page of returns of Zen 3 and 4, which is there three times.
+fn segments(file: &File) -> Result<Vec<Segment>, Error> {
+    let image = lab::kernel(Mode::Long);
+    let header = elf::FileHeader64::<Endianness>::parse(image).map_err(table::paths::Error::Elf)?;
+    let endian = header.endian().map_err(table::paths::Error::Elf)?;
+    let parts = header.program_headers(endian, image).map_err(table::paths::Error::Elf)?;
+    let is_kernels = |part: &&elf::ProgramHeader64<Endianness>| {
+        part.p_type(endian) == elf::PT_LOAD && part.p_vaddr(endian) >= KERNEL
+    };
+    // What can only be read is templates and texts.
+    let is_used =
+        |part: &&elf::ProgramHeader64<Endianness>| part.p_flags(endian).0 & (elf::PF_X.0 | elf::PF_W.0) != 0;
+    let segment = |part: &elf::ProgramHeader64<Endianness>| Segment {
+        address: moved(part.p_vaddr(endian)),
+        executable: part.p_flags(endian).0 & elf::PF_X.0 != 0,
+        bytes: part.data(endian, image).unwrap_or_default().to_vec(),
+        length: part.p_memsz(endian),
+    };
+    let mut all: Vec<Segment> = parts.iter().filter(is_kernels).filter(is_used).map(segment).collect();
+    let bytes = file.bytes(file.symbol("returns_page")?, PAGE)?;
+    all.extend([UNTRAIN_PAGE, SAFE_RETURN_PAGE].map(|address| Segment {
+        address: moved(address),
+        executable: true,
+        bytes: bytes.to_vec(),
+        length: PAGE,
+    }));
+    Ok(all)
 }
 
 /// Where returns jump to with these values; none if they return.

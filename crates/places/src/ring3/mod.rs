@@ -101,6 +101,13 @@ pub struct Asked {
     pub more: Vec<u8>,
 }
 
+/// What is timed, with the kernel's memory that it needs.
+#[derive(Debug, Clone)]
+pub struct Prepared {
+    asked: Asked,
+    memory: Memory,
+}
+
 impl Kernel {
     /// The one that this command has in it.
     ///
@@ -149,15 +156,23 @@ impl Kernel {
         Ok(self.paths.lay_out(path, &layout)?)
     }
 
-    /// A program whose row `call` calls the path.
+    /// What programs of a path have in common, whatever their layout is.
     ///
     /// # Errors
     /// [`Error`]
-    pub fn program(&self, asked: &Asked, layout: u64) -> Result<Vec<u8>, Error> {
-        let function = self.function(asked, layout)?;
-        let mut memory = Memory::new(&self.file)?;
-        memory.prepare_returns(&asked.values)?;
-        memory.prepare(&asked.values, self.file.symbol(SERVICE)?, layout)?;
+    pub fn prepared(&self, asked: Asked) -> Result<Prepared, Error> {
+        let memory = Memory::new(&self.file, &asked.values, self.file.symbol(SERVICE)?)?;
+        Ok(Prepared { asked, memory })
+    }
+
+    /// A program whose row `call` calls the path, in a layout: any number.
+    ///
+    /// # Errors
+    /// [`Error`]
+    pub fn program(&self, prepared: &Prepared, layout: u64) -> Result<Vec<u8>, Error> {
+        let Prepared { asked, memory } = prepared;
+        let (function, mut memory) = (self.function(asked, layout)?, memory.clone());
+        memory.place_stack(&self.file, layout)?;
         let number = [&[LOAD_NUMBER], NUMBER.to_le_bytes().as_slice()].concat();
         let is_entry = asked.path != SWITCH_SPACE;
         if is_entry {
@@ -168,7 +183,7 @@ impl Kernel {
         }
         let answer = if is_entry { u64::from(record::abi::LAB_PARENT as u32) } else { 0 };
         let probe = crate::probes::image(Probe::Probe64);
-        elf::program(probe, &memory.segments()?, function.entrance, answer)
+        elf::program(probe, memory.segments(), function.entrance, answer)
     }
 }
 
