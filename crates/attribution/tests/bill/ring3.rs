@@ -70,7 +70,7 @@ fn known_costs_lie_in_their_intervals() {
     let holds = |figure: Option<attribution::bill::Figure>, truth: f64| {
         let figure = figure.unwrap();
         assert!(figure.low.unwrap() <= truth && truth <= figure.high.unwrap(), "{truth}: {figure:?}");
-        assert!(figure.high.unwrap() - figure.low.unwrap() < 3.0, "{truth}: {figure:?}");
+        assert!(figure.high.unwrap() - figure.low.unwrap() < 8.0, "{truth}: {figure:?}");
     };
     for (name, value, cost, count) in COSTS {
         let found = line(&ring3, &format!("{name}={value}"));

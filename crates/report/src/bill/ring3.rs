@@ -26,11 +26,11 @@ pub(super) fn figures(ring3: &Ring3, steps: usize) -> Vec<Option<Figure>> {
 pub(super) fn facts(bill: &Bill, ring3: &Ring3) -> Vec<(&'static str, String)> {
     let mut facts = vec![(HEADING, sentence(bill, ring3))];
     if let Some(why) = &ring3.why {
-        facts.push(("", format!("there is no figure of the whole: {why}")));
+        facts.push(("no figure", format!("the whole has no figure: {why}")));
     }
-    facts.push(("", FIGURES.to_owned()));
-    facts.push(("", measured(ring3)));
-    facts.extend(absent(bill, ring3).map(|text| ("", text)));
+    facts.push(("timed", FIGURES.to_owned()));
+    facts.push(("where", measured(ring3)));
+    facts.extend(absent(bill, ring3).map(|text| ("no figure", text)));
     facts
 }
 
@@ -76,17 +76,19 @@ fn absent(bill: &Bill, ring3: &Ring3) -> impl Iterator<Item = String> {
             None => reasons.push((why, vec![name(bill, line)])),
         }
     }
-    reasons.into_iter().map(|(why, steps)| format!("no figure of {}: {why}", steps.join(", ")))
+    reasons.into_iter().map(|(why, steps)| format!("{}: {why}", steps.join(", ")))
 }
 
-const BEHIND: Words = Words { heading: "source", ..Words::BEHIND };
+const COST: &str = "what is published of its cost, and the steps that have it";
+
+const BEHIND: Words = Words { heading: COST, alone: COST, ..Words::BEHIND };
 
 /// What is in none of the figures.
 pub(super) fn left_out(ring3: &Ring3) -> Grid {
     let published = |left: &LeftOut| left.published.clone().unwrap_or_else(|| ABSENT.to_owned());
     let steps = |left: &LeftOut| {
         let source = left.source.as_ref().map(|source| format!(" ({source})")).unwrap_or_default();
-        format!("published: {}{source}; in: {}", published(left), left.steps.join(", "))
+        format!("{}{source}; {}", published(left), left.steps.join(", "))
     };
     Grid::of(&ring3.left_out)
         .column(Column::text("left out"), |left| Cell::name(&left.instruction))

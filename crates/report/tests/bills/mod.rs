@@ -135,6 +135,7 @@ pub fn counted() -> Bill {
         operation: "getppid".into(),
         profile: "linux-6.1".into(),
         unit: Some(Unit::Instructions),
+        ring3: None,
         no_times: Some("no times can be measured in the lab on this machine, because its CPUID offers neither VMX nor SVM".into()),
         not_in_lab: vec!["a filter of seccomp".into()],
         features: vec!["smap".into(), "smep".into()],
