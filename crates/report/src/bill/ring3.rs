@@ -79,21 +79,17 @@ fn absent(bill: &Bill, ring3: &Ring3) -> impl Iterator<Item = String> {
     reasons.into_iter().map(|(why, steps)| format!("{}: {why}", steps.join(", ")))
 }
 
-const COST: &str = "what is published of its cost, and the steps that have it";
-
-const BEHIND: Words = Words { heading: COST, alone: COST, ..Words::BEHIND };
-
 /// What is in none of the figures.
 pub(super) fn left_out(ring3: &Ring3) -> Grid {
     let published = |left: &LeftOut| left.published.clone().unwrap_or_else(|| ABSENT.to_owned());
     let steps = |left: &LeftOut| {
         let source = left.source.as_ref().map(|source| format!(" ({source})")).unwrap_or_default();
-        format!("{}{source}; {}", published(left), left.steps.join(", "))
+        format!("published: {}{source}; in: {}", published(left), left.steps.join(", "))
     };
     Grid::of(&ring3.left_out)
         .column(Column::text("left out"), |left| Cell::name(&left.instruction))
         .column(Column::number("times").look(look::PLAIN), |left| left.count.to_string())
         .column(Column::number("of protections"), |left| left.of_protections.to_string())
-        .words(BEHIND, steps)
+        .words(Words::BEHIND, steps)
         .grid()
 }
