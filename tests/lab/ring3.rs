@@ -5,7 +5,8 @@ use places::lab::{Mode, kernel_paths};
 use table::paths::{Instead, Layout};
 use table::{SwitchValues, Table};
 
-/// Each with what it requires, so that every kind of step, branch and number is in one of them.
+/// Set one after the other, so that each has what those before it have, unless it says otherwise: every kind of step, branch and number is
+/// in one of them.
 const CONFIGURATIONS: [&str; 5] = [
     "stack=minimum",
     "stack=frame pti=on copy-frame=on swapgs=on clear-registers=on stack-offset=on canary=on work=on index-mask=on verw=on",
@@ -14,10 +15,17 @@ const CONFIGURATIONS: [&str; 5] = [
     "stack=minimum returns=untrain dispatch=lfence exit=iret pti=trampoline espfix=on rsb=7 swapgs=fence",
 ];
 
-fn values(settings: &str) -> SwitchValues {
-    let defaults = Table::get().switches.iter().map(|switch| (switch.name.clone(), switch.default.clone()));
-    let set = settings.split(' ').filter_map(|setting| setting.split_once('='));
-    defaults.chain(set.map(|(name, value)| (name.to_owned(), value.to_owned()))).collect()
+/// The values of all switches with each of them.
+fn values() -> Vec<SwitchValues> {
+    let switches = Table::get().switches.iter();
+    let mut values: SwitchValues =
+        switches.map(|switch| (switch.name.clone(), switch.default.clone())).collect();
+    let after = |settings: &&str| {
+        let set = settings.split(' ').filter_map(|setting| setting.split_once('='));
+        values.extend(set.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        values.clone()
+    };
+    CONFIGURATIONS.iter().map(after).collect()
 }
 
 #[test]
@@ -27,17 +35,17 @@ fn a_path_is_laid_out_as_the_kernel_builds_it() {
     script.harmless();
     script.layout(0);
     let mut asked = Vec::new();
-    for settings in CONFIGURATIONS {
+    for (settings, values) in CONFIGURATIONS.iter().zip(values()) {
         script.set(settings);
         for path in &paths.paths {
-            asked.push((settings, path, script.list(&path.name)));
+            asked.push((settings, values.clone(), path, script.list(&path.name)));
         }
     }
     let Some(session) = script.boot(Emulator::TcgIntel) else { return };
     let [plain, zen2] = ["return_thunk", "return_thunk_zen2"].map(|name| kernel.symbol(name).unwrap());
     let mut compared = 0;
-    for (settings, path, number) in asked {
-        let (values, built) = (values(settings), &session.ran[number].steps);
+    for (settings, values, path, number) in asked {
+        let built = &session.ran[number].steps;
         let thunk = if values["returns"] == "untrain" { zen2 } else { plain };
         let Some(at) = built.first().map(|step| step.address) else { continue };
         let layout = Layout {
