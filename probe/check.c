@@ -150,6 +150,18 @@ static void check_random(int has_come, uint64_t number)
 	earlier = number;
 }
 
+/* What the row `call` calls may have something to answer. */
+static void check_call(const struct request *request, uint64_t result)
+{
+#ifdef __x86_64__
+	if (request->entry->id == ENTRY_CALL && call_answer && result != call_answer)
+		wrong(result, call_answer, call_answer);
+#else
+	(void)request;
+	(void)result;
+#endif
+}
+
 static void check_answer(const struct request *request, long result)
 {
 	switch (request->operation->id) {
@@ -158,6 +170,7 @@ static void check_answer(const struct request *request, long result)
 			refuse_errors(request, result);
 			wrong((uint64_t)result, (uint64_t)-ENOSYS, (uint64_t)-ENOSYS);
 		}
+		check_call(request, (uint64_t)result);
 		break;
 	case OPERATION_GETPPID:
 		refuse_errors(request, result);

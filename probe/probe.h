@@ -172,7 +172,7 @@ void calibrate(uint64_t stamps_out[5]);
 extern void (*const canary_places[CANARY_PLACES])(void);
 extern void (*canary_place)(void);
 void order(struct sample *out);
-void empty_function(void);
+extern const volatile unsigned long call_target, call_answer; /* 64 bit only */
 void stepped_call(void *function);
 void signal_return(void);
 

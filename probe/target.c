@@ -197,7 +197,7 @@ void target_prepare(const struct request *request)
 		need_real_far_call();
 		break;
 	case ENTRY_CALL:
-		invocations[0].target = (unsigned long)empty_function;
+		invocations[0].target = call_target;
 		break;
 	case ENTRY_SYSCALL_X86_64:
 		if (operation->id == OPERATION_UNIXBENCH_EXEC)

@@ -218,3 +218,34 @@ fn a_run_of_linux_is_explained_only_in_its_own_unit() {
     // What is here is shown all the same.
     assert!(there.explained.is_some() && there.parts.iter().any(|part| part.figure.is_some()));
 }
+
+/// What is timed depends on the machine: shapes alone.
+#[test]
+fn the_bytes_of_a_path_are_timed_in_ring_3() {
+    let words =
+        ["--profile", "bare", "--set", "stack=frame", "--set", "verw=on", "--set", "smep=on", "--ring-3"];
+    let Some(bill) = counted(&words) else { return };
+    let ring3 = bill.ring3.unwrap();
+    assert_eq!((ring3.path.as_str(), ring3.lines.len()), ("syscall_x86_64", 3));
+    let sysret = ring3.left_out.iter().find(|left| left.instruction == "sysret").unwrap();
+    assert_eq!((sysret.count, sysret.of_protections), (1, 0));
+    let smep = &ring3.lines[2];
+    assert!(smep.alone.is_none() && smep.why.as_ref().is_some_and(|why| why.contains("ring 3")), "{smep:?}");
+    let all = ring3.lines.iter().flat_map(|line| [line.alone, line.in_company]);
+    for figure in all.chain([ring3.bare, ring3.whole, ring3.here, ring3.protections]).flatten() {
+        let ends = figure.low.unwrap()..=figure.high.unwrap();
+        assert!(figure.estimate.is_finite() && ends.contains(&figure.estimate), "{figure:?}");
+    }
+    // Where the machine was quiet enough for it: a path of some 28 instructions, and 23 and a VERW more.
+    if let (Some(bare), Some(whole)) = (ring3.bare, ring3.whole) {
+        assert!(bare.high.unwrap() > 1.0 && whole.high.unwrap() > bare.low.unwrap(), "{bare:?}, {whole:?}");
+    }
+}
+
+#[test]
+fn ring_3_has_no_path_of_a_gate() {
+    let output = kentry(&["--profile", "bare", "--entry", "int80-x86_64", "--ring-3"]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = text(&output.stderr);
+    assert!(said.contains("--ring-3: of int80-x86_64 and getppid no path can be called in ring 3"), "{said}");
+}

@@ -23,6 +23,19 @@ empty_function:
 	ret
 
 /*
+ * What the row calls, and what that must answer in rax. Whoever times a path of the lab's kernel in ring 3 writes both into the probe's file
+ * (crates/places/src/ring3).
+ */
+	.data
+	.balign 8
+	.globl call_target, call_answer
+call_target:
+	.quad	empty_function
+call_answer:
+	.quad	0			# nothing
+	.text
+
+/*
  * void stepped_call(void *function)
  * Calls it with the trap flag set, so that a SIGTRAP follows every instruction executed in ring 3.
  */

@@ -46,6 +46,7 @@ mod registers;
 mod remaps;
 mod returns;
 mod ring;
+mod ring3;
 mod rings;
 mod runaway;
 mod shadow_stack;

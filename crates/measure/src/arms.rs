@@ -75,17 +75,22 @@ impl Arms {
     /// What two arms cost in those turns of a row in which the rounds of both were kept, in core cycles and in order of time. Empty where core
     /// cycles are not known.
     pub fn pairs(&self, turns: &PairedRounds, base: usize, new: usize) -> Vec<Pair> {
-        let cost = |arm: usize, places: &[Option<usize>]| {
-            let document = self.documents.get(arm)?;
-            document.measurement.cycles_per_tick?;
-            let rounds = &document.row_alone(Table::get(), &turns.row)?.rounds;
-            let place = (*places.get(arm)?)?;
+        let both = self.costs(turns, base).into_iter().zip(self.costs(turns, new));
+        both.filter_map(|(base, new)| Some(Pair { base: base?, new: new? })).collect()
+    }
+
+    /// What an arm cost in each turn of a row, in core cycles and in order of time; none in a turn of which its round was not kept, or where
+    /// core cycles are not known.
+    pub fn costs(&self, turns: &PairedRounds, arm: usize) -> Vec<Option<f64>> {
+        let document = self.documents.get(arm).filter(|known| known.measurement.cycles_per_tick.is_some());
+        let rounds =
+            document.and_then(|document| document.row_alone(Table::get(), &turns.row)).map(|row| &row.rounds);
+        let cost = |places: &Vec<Option<usize>>| {
+            let (rounds, place) = (rounds?, (*places.get(arm)?)?);
             let is_kept = rounds.excluded.get(place)?.is_none();
             rounds.core_cycles(place).filter(|_| is_kept)
         };
-        let pair =
-            |places: &Vec<Option<usize>>| Some(Pair { base: cost(base, places)?, new: cost(new, places)? });
-        turns.places.iter().filter_map(pair).collect()
+        turns.places.iter().map(cost).collect()
     }
 }
 

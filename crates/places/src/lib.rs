@@ -7,3 +7,4 @@ pub mod host;
 pub mod lab;
 mod packed;
 pub mod probes;
+pub mod ring3;

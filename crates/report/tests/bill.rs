@@ -22,13 +22,14 @@ fn text(bill: &Bill, style: &Style) -> String {
     rendered(bill, Format::Text, style)
 }
 
-fn all() -> [Bill; 6] {
+fn all() -> [Bill; 7] {
     [
         bills::counted(),
         bills::in_cycles(),
         bills::shrinking(),
         bills::nothing(),
         bills::many(),
+        bills::in_ring3(),
         bills::filled("text"),
     ]
 }
@@ -42,12 +43,15 @@ fn as_text() {
     assert_snapshot!("bill-cycles-verbose", text(&bills::in_cycles(), &VERBOSE));
     assert_snapshot!("bill-shrinking", text(&bills::shrinking(), &PLAIN));
     assert_snapshot!("bill-nothing", text(&bills::nothing(), &PLAIN));
+    assert_snapshot!("bill-ring-3", text(&bills::in_ring3(), &PLAIN));
     assert_snapshot!("bill-many-180", text(&bills::many(), &Style { width: 180, ..PLAIN }));
 }
 
 #[test]
 fn for_pull_requests_and_programs() {
     assert_snapshot!("bill-counted-markdown", rendered(&bills::counted(), Format::Markdown, &VERBOSE));
+    assert_snapshot!("bill-ring-3-markdown", rendered(&bills::in_ring3(), Format::Markdown, &PLAIN));
+    assert_snapshot!("bill-ring-3-csv", rendered(&bills::in_ring3(), Format::Csv, &PLAIN));
     assert_snapshot!("bill-cycles-csv", rendered(&bills::in_cycles(), Format::Csv, &PLAIN));
     assert_snapshot!("bill-shrinking-json", rendered(&bills::shrinking(), Format::Json, &PLAIN));
 }

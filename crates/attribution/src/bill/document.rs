@@ -1,6 +1,6 @@
 //! The bill itself. What is absent is `null`, never 0.
 
-use crate::bill::{Figure, Step, Unit};
+use crate::bill::{Figure, Ring3, Step, Unit};
 use document::Place;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -55,6 +55,9 @@ pub struct Bill {
     pub orders: usize,
     /// What a Linux costs and what of that is explained here; null where none was given.
     pub there: Option<There>,
+    /// The bytes of the path, timed in ring 3; null where that was not asked for.
+    #[serde(default)]
+    pub ring3: Option<Ring3>,
     /// Every configuration that was measured, in the order of the plan.
     pub configurations: Vec<MeasuredConfiguration>,
 }

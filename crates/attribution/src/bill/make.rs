@@ -43,6 +43,7 @@ impl Plan {
             added: of_whole,
             there: linux.map(|linux| there(self, &measured, &lines, document, linux)),
             lines,
+            ring3: None,
             orders: question.orders,
             configurations: self.configured(&measured),
         }

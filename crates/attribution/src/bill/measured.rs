@@ -67,6 +67,8 @@ pub(crate) struct Measured {
     cells: Vec<Cell>,
     /// What a sweep adds to all configurations alike; empty where instructions are counted.
     of_sweeps: Vec<f64>,
+    /// The correlation of sweeps that follow each other; none where it is to be estimated.
+    in_common: Option<f64>,
 }
 
 impl Measured {
@@ -86,7 +88,19 @@ impl Measured {
         let sweeps = sweeps(document);
         let cells: Vec<Cell> = rows.into_iter().map(|row| cell(row, unit, sweeps)).collect();
         let of_sweeps = of_sweeps(&cells, sweeps.len());
-        Measured { unit, cells, of_sweeps }
+        Measured { unit, cells, of_sweeps, in_common: Some(IN_COMMON) }
+    }
+
+    /// What was measured of arms in turns, in core cycles. Each turn is a sweep, in order of time, with a layout of its own: what two that
+    /// follow each other have in common beyond that is seen in them.
+    pub fn of_turns(costs: Vec<Result<Vec<Option<f64>>, String>>, turns: usize) -> Measured {
+        let of_arm = |costs: Result<Vec<Option<f64>>, String>| match costs {
+            Ok(costs) => of_sweeps_kept(costs, turns),
+            Err(why) => Cell::Missing(why),
+        };
+        let cells: Vec<Cell> = costs.into_iter().map(of_arm).collect();
+        let of_sweeps = of_sweeps(&cells, turns);
+        Measured { unit: Some(Unit::Cycles), cells, of_sweeps, in_common: None }
     }
 
     /// Why a configuration was not measured, in words; `None` if it was.
@@ -143,7 +157,10 @@ impl Measured {
     fn rank(&self, times: &[(&[Option<f64>], f64)]) -> Option<SignedRank> {
         let pairs: Vec<Pair> =
             self.sums(times)?.into_iter().map(|sum| Pair { base: 0.0, new: sum }).collect();
-        SignedRank::with_correlation(&pairs, IN_COMMON)
+        match self.in_common {
+            Some(correlation) => SignedRank::with_correlation(&pairs, correlation),
+            None => SignedRank::of(&pairs),
+        }
     }
 
     fn sums(&self, times: &[(&[Option<f64>], f64)]) -> Option<Vec<f64>> {
@@ -219,8 +236,12 @@ fn times(row: &Row, unit: Unit, sweeps: &[LabLayout]) -> Cell {
             sweep.push(cost);
         }
     }
-    let means: Vec<Option<f64>> = of_sweeps.into_iter().map(|costs| mean(&costs)).collect();
-    let (kept, asked) = (means.iter().flatten().count(), rounds.at_ms.len());
+    of_sweeps_kept(of_sweeps.into_iter().map(|costs| mean(&costs)).collect(), rounds.at_ms.len())
+}
+
+/// Of what was kept in each sweep, of so many rounds.
+fn of_sweeps_kept(means: Vec<Option<f64>>, asked: usize) -> Cell {
+    let kept = means.iter().flatten().count();
     if kept >= LEAST_ROUNDS {
         return Cell::Times(means);
     }

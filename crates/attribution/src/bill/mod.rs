@@ -11,6 +11,7 @@ mod measured;
 mod parts;
 mod plan;
 mod price;
+mod ring3;
 mod step;
 mod there;
 
@@ -20,4 +21,5 @@ pub use figure::{Figure, Unit};
 pub use load::load;
 pub use plan::{Configuration, Plan, Question};
 pub use price::Price;
+pub use ring3::{Arms as Ring3Arms, Costs, LeftOut, Program, Ring3, Ring3Line, Where, is_protection};
 pub use step::{Need, Processor, Step};

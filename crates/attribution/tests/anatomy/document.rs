@@ -266,6 +266,7 @@ fn bill() -> Bill {
         interactions: None,
         orders: 0,
         there: None,
+        ring3: None,
         configurations: Vec::new(),
     }
 }

@@ -4,6 +4,7 @@
 mod common;
 mod plan;
 mod price;
+mod ring3;
 mod streams;
 mod there;
 mod truth;

@@ -58,6 +58,10 @@ pub struct BillArgs {
     /// Measure the same entry and operation on this Linux first, and explain that
     #[arg(long, conflicts_with_all = ["run", "dry_run"])]
     pub here: bool,
+    /// Also time the bytes of the path in ring 3 of this Linux, with each step on and off, and without what ring 3 cannot execute, which is
+    /// listed; of syscall-x86_64 and getppid
+    #[arg(long = "ring-3", conflicts_with_all = ["listing", "dry_run"])]
+    pub ring_3: bool,
     /// What runs the kernel
     #[command(flatten)]
     pub guest: GuestArgs,

@@ -2,6 +2,7 @@
 
 pub mod args;
 mod listing;
+mod ring3;
 
 use crate::bill::args::{BILL_SECONDS, BillArgs, lab_plan};
 use crate::error::Error;
@@ -39,6 +40,9 @@ pub fn run(args: &BillArgs) -> Result<ExitCode, Error> {
         Some(linux) => Ok(linux.environment.clone()),
         None => Ok(ThisMachine::capture(None)?.environment),
     })?;
+    if args.ring_3 {
+        ring3::check(&question)?;
+    }
     if args.dry_run {
         Saving::check(&args.save)?;
         return print_plan(args, question);
@@ -51,7 +55,9 @@ pub fn run(args: &BillArgs) -> Result<ExitCode, Error> {
     let interrupt = interrupts::noted();
     let Measured { plan, document, linux, no_times } = measure(args, question, &interrupt)?;
     let bill = plan.bill(&document, given.as_ref().or(linux.as_ref()));
-    let mut bill = Bill { no_times, ..bill };
+    let ring3 =
+        args.ring_3.then(|| ring3::measure(&plan.question, linux.as_ref(), &interrupt)).transpose()?;
+    let mut bill = Bill { no_times, ring3, ..bill };
     if bill.unit.is_none() && interrupt.load(Ordering::Relaxed) {
         return Err(Error::Interrupted);
     }

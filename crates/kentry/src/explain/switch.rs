@@ -265,6 +265,23 @@ mod tests {
         assert!(writes.contains(command), "{writes}");
     }
 
+    /// What `kentry bill --ring-3` counts as a protection is what does not say that it is none.
+    #[test]
+    fn protections_open_with_an_attack_or_a_fault() {
+        let (table, none) = (Table::get(), LabRuns::of(Vec::new()));
+        for switch in table.switches.iter().filter(|switch| switch.is_step()) {
+            for set in steps(table, switch) {
+                let text = explain_setting(table, &set, &none);
+                let opening = text.lines().find(|line| line.starts_with("- **")).unwrap_or_default();
+                let is_none = ["no protection", "an experiment", "seccomp"]
+                    .iter()
+                    .any(|word| opening.starts_with(&format!("- **Purpose**: {word}")));
+                let is = attribution::bill::is_protection(table, &set.name, &set.value);
+                assert_eq!(is, !is_none, "{set}: {opening}");
+            }
+        }
+    }
+
     #[test]
     fn a_section_says_where_linux_has_it_as_the_table_does() {
         for origin in &Table::get().origins {

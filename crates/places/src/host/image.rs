@@ -23,7 +23,11 @@ pub struct Image {
 
 impl Image {
     pub fn place(probe: Probe) -> Result<Image, PlaceError> {
-        let (bytes, name) = (crate::probes::image(probe), probe.name());
+        Image::of(probe.name(), crate::probes::image(probe))
+    }
+
+    /// Of a program's bytes.
+    pub fn of(name: &'static str, bytes: &[u8]) -> Result<Image, PlaceError> {
         let mut tried = Vec::new();
         match process::executable_in_memory(name, bytes) {
             Ok(file) => return Ok(Image { file, name }),

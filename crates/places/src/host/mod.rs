@@ -96,7 +96,28 @@ impl Executor for Host {
                 self.limits.time = self.limits.time.min(AFTER_A_HANG);
             }
         })?;
-        let records = record::parse(&output)?;
-        if records.is_empty() { Err(Failure::Silent) } else { Ok(records) }
+        records_of(&output)
     }
+}
+
+/// Runs a program that was made of a probe, and that is not kept.
+///
+/// # Errors
+/// Why it gave no answer; as a program that cannot be executed where there is no place for it.
+pub fn run_program(
+    probe: Probe,
+    program: &[u8],
+    cpu: usize,
+    arguments: &[String],
+    priority: Priority,
+    limits: &Limits,
+) -> Result<Vec<Record>, Failure> {
+    let nowhere = |_| Error::NotStarted { phase: Phase::Execute, errno: Errno::EACCES };
+    let image = Image::of(probe.name(), program).map_err(nowhere)?;
+    records_of(&run::run(&image, cpu, arguments, priority, limits)?)
+}
+
+fn records_of(output: &[u8]) -> Result<Vec<Record>, Failure> {
+    let records = record::parse(output)?;
+    if records.is_empty() { Err(Failure::Silent) } else { Ok(records) }
 }

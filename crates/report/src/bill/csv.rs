@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::grid::{Column, Grid, Named};
-use attribution::bill::{Bill, Figure, Line, MeasuredConfiguration, State, There, Unit};
+use attribution::bill::{Bill, Figure, Line, MeasuredConfiguration, Ring3, State, There, Unit};
 
 /// A line of any kind; a sum has nothing but a figure.
 #[derive(Default)]
@@ -17,7 +17,8 @@ struct Record<'a> {
     step: Option<&'a Line>,
 }
 
-const FIGURES: [&str; 3] = ["alone", "in_company", "in_orders"];
+/// The last is in core cycles, whatever the bill's unit is.
+const FIGURES: [&str; 4] = ["alone", "in_company", "in_orders", "ring_3_cycles"];
 const OF_FIGURE: [Named<Figure>; 4] = [
     ("estimate", |one| Some(one.estimate)),
     ("low", |one| one.low),
@@ -35,6 +36,7 @@ pub(super) fn render(bill: &Bill) -> Result<Vec<u8>, Error> {
     ];
     let mut records: Vec<Record> = sums.map(|(kind, figure)| of_sum(kind, figure)).into();
     records.extend(bill.lines.iter().map(of_step));
+    bill.ring3.iter().for_each(|ring3| add_ring3(&mut records, ring3));
     records.extend(bill.there.iter().flat_map(of_linux));
     records.extend(bill.configurations.iter().map(of_configuration));
     let of_step = |of: fn(&Line, &Bill) -> String| {
@@ -64,11 +66,27 @@ pub(super) fn render(bill: &Bill) -> Result<Vec<u8>, Error> {
 }
 
 fn of_sum(kind: &'static str, figure: Option<Figure>) -> Record<'static> {
-    Record { kind, figures: [figure, None, None], ..Record::default() }
+    Record { kind, figures: [figure, None, None, None], ..Record::default() }
+}
+
+/// Adds what the path's bytes cost in ring 3 to the sums and the steps, which are there already, and what is only there.
+fn add_ring3(records: &mut Vec<Record>, ring3: &Ring3) {
+    let sums = [ring3.bare, ring3.sum, ring3.interactions, ring3.added, ring3.whole];
+    let all = sums.into_iter().chain(ring3.lines.iter().map(|line| line.alone));
+    records.iter_mut().zip(all).for_each(|(record, figure)| record.figures[3] = figure);
+    let own = [("protections", ring3.protections), ("measured-here", ring3.here)];
+    records.extend(
+        own.map(|(kind, figure)| Record { figures: [None, None, None, figure], ..of_sum(kind, None) }),
+    );
+    records.extend(ring3.left_out.iter().map(|left| Record {
+        name: format!("{} {}", left.count, left.instruction),
+        remark: left.published.clone().unwrap_or_default(),
+        ..of_sum("left-out", None)
+    }));
 }
 
 fn of_step(line: &Line) -> Record<'_> {
-    let figures = [line.alone, line.in_company, line.in_orders];
+    let figures = [line.alone, line.in_company, line.in_orders, None];
     let (name, remark) = (line.step.name(), super::words::remark(line));
     Record { kind: "step", operation: None, name, figures, remark, step: Some(line) }
 }

@@ -14,6 +14,16 @@ pub(super) fn render(bill: &Bill, style: &Style) -> Vec<u8> {
     out.push_str("\n## steps\n\n");
     out.push_str(&steps(bill).markdown());
     out.push_str(&format!("\n{}\n", escaped(&words::legend(bill))));
+    if let Some(found) = &bill.ring3 {
+        out.push_str("\n## ring 3\n\n");
+        for (label, text) in super::ring3::facts(bill, found) {
+            out.push_str(&format!("- {label}: {}\n", escaped(&text)));
+        }
+        if !found.left_out.is_empty() {
+            out.push('\n');
+            out.push_str(&super::ring3::left_out(found).markdown());
+        }
+    }
     if let Some(found) = &bill.there {
         out.push_str(&format!("\n## {}\n\n", escaped(&words::linux(found))));
         found.remarks.iter().for_each(|remark| out.push_str(&format!("- {}\n", escaped(remark))));

@@ -5,6 +5,7 @@ mod csv;
 mod markdown;
 mod path;
 mod price;
+mod ring3;
 mod svg;
 mod table;
 mod text;

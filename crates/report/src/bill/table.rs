@@ -2,6 +2,7 @@
 
 use super::path::keys;
 use super::words::{amount, error, is_counted, name, needs, remark, share};
+use crate::figure::number;
 use crate::grid::{Cell, Column, Grid, Items, Weight, Words, Writer};
 use crate::line::look;
 use attribution::bill::{Bill, Figure, MeasuredConfiguration, State, There, Unit};
@@ -28,13 +29,16 @@ struct Line {
     share: Cell,
     needs: Cell,
     remark: String,
+    /// By the path's bytes in ring 3; none where a row has no such figure, not even an absent one.
+    ring3: Option<Option<Figure>>,
 }
 
 impl Line {
     /// A sum, or a part of one.
     fn new(weight: Weight, name: &str, figure: Option<Figure>, share: Cell) -> Line {
         let figures = vec![figure];
-        Line { weight, key: None, name: name.into(), figures, share, needs: "".into(), remark: String::new() }
+        let (needs, remark) = ("".into(), String::new());
+        Line { weight, key: None, name: name.into(), figures, share, needs, remark, ring3: None }
     }
 
     fn said(self, remark: Option<&String>) -> Line {
@@ -91,14 +95,26 @@ pub(super) fn steps(bill: &Bill) -> Grid {
         share: share(line.share).into(),
         needs: needs(line).into(),
         remark: remark(line),
+        ring3: None,
     };
     let mut lines = vec![sum("bare", bill.bare, of_whole(bill.bare))];
     lines.extend(bill.lines.iter().zip(keys(bill)).map(step));
     lines.push(sum("sum of the steps", bill.sum, of_alone(bill.sum)));
     lines.push(sum("interactions", bill.interactions, of_alone(bill.interactions)));
     lines.push(sum("whole", bill.whole, of_whole(bill.whole)));
+    if let Some(ring3) = &bill.ring3 {
+        let of_rows = super::ring3::figures(ring3, bill.lines.len());
+        lines.iter_mut().zip(of_rows).for_each(|(line, figure)| line.ring3 = Some(figure));
+    }
+    let is_timed = bill.ring3.is_some();
     figures(bill, &lines, "step", shown)
         .column(Column::number("share"), |line| line.share.clone())
+        .maybe(is_timed.then(|| Column::number(super::ring3::HEADING)), |line| {
+            Cell::from(line.ring3.flatten().map(|figure| number(figure.estimate)))
+        })
+        .maybe(is_timed.then(|| Column::number("±").spare(ERRORS)), |line| {
+            line.ring3.flatten().as_ref().map(error).unwrap_or_default()
+        })
         .column(Column::text("needs").or_said(), |line| line.needs.clone())
         .words(REMARKS, |line| line.remark.clone())
         .grid()

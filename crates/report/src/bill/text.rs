@@ -14,6 +14,16 @@ pub(super) fn render(bill: &Bill, style: &Style) -> Vec<u8> {
         words::head(bill).into_iter().flat_map(|(label, text)| fact(label, &text, width)).collect();
     lines.push(Line::default());
     lines.extend(steps(bill).lines(width));
+    if let Some(found) = &bill.ring3 {
+        lines.push(Line::default());
+        lines.extend(
+            super::ring3::facts(bill, found).into_iter().flat_map(|(label, text)| fact(label, &text, width)),
+        );
+        if !found.left_out.is_empty() {
+            lines.push(Line::default());
+            lines.extend(super::ring3::left_out(found).lines(width));
+        }
+    }
     lines.extend(after_blank(bars(bill, width)));
     if let Some(found) = &bill.there {
         lines.push(Line::default());

@@ -1,8 +1,8 @@
 //! Bills that show everything a bill can have.
 
 use attribution::bill::{
-    Bill, ExplainedKind, ExplainedPart, Figure, Line, MeasuredConfiguration, Need, SCHEMA, State, Step,
-    There, Unit,
+    Bill, ExplainedKind, ExplainedPart, Figure, LeftOut, Line, MeasuredConfiguration, Need, Ring3, Ring3Line,
+    SCHEMA, State, Step, There, Unit,
 };
 use document::{Machine, Place};
 use table::Kernel;
@@ -135,6 +135,7 @@ pub fn counted() -> Bill {
         operation: "getppid".into(),
         profile: "linux-6.1".into(),
         unit: Some(Unit::Instructions),
+        ring3: None,
         no_times: Some("no times can be measured in the lab on this machine, because its CPUID offers neither VMX nor SVM".into()),
         not_in_lab: vec!["a filter of seccomp".into()],
         features: vec!["smap".into(), "smep".into()],
@@ -226,6 +227,60 @@ pub fn nothing() -> Bill {
     bill
 }
 
+/// Counted, with the path's bytes timed in ring 3.
+pub fn in_ring3() -> Bill {
+    let timed = |estimate: f64, error: f64| {
+        let (low, high) = (Some(estimate - error), Some(estimate + error));
+        Some(Figure { estimate, low, high, p: None, rounds: 30 })
+    };
+    let mut bill = counted();
+    let line = |number: usize| match number % 3 {
+        0 => {
+            Ring3Line { alone: timed(3.2, 0.3), in_company: timed(2.9, 0.4), left_out: Vec::new(), why: None }
+        }
+        1 => Ring3Line {
+            alone: None,
+            in_company: None,
+            left_out: vec!["swapgs".into(), "swapgs".into()],
+            why: Some("nothing of it is executed in ring 3".into()),
+        },
+        _ => Ring3Line {
+            alone: timed(-0.1, 0.4),
+            in_company: timed(0.0, 0.3),
+            left_out: Vec::new(),
+            why: None,
+        },
+    };
+    let left = |instruction: &str, count, of_protections, published: Option<[&str; 2]>| LeftOut {
+        instruction: instruction.into(),
+        count,
+        of_protections,
+        steps: vec!["PTI: switch to the kernel's page tables".into()],
+        published: published.map(|[cost, _]| cost.into()),
+        source: published.map(|[_, source]| source.into()),
+    };
+    bill.ring3 = Some(Ring3 {
+        path: "syscall_x86_64".into(),
+        cpu: Some("AMD EPYC".into()),
+        kernel: Some("6.1.0".into()),
+        turns: 31,
+        why: None,
+        bare: timed(14.9, 0.2),
+        whole: timed(61.4, 0.9),
+        added: timed(46.5, 0.8),
+        sum: timed(44.1, 1.2),
+        interactions: timed(2.4, 1.1),
+        lines: (0..bill.lines.len()).map(line).collect(),
+        protections: timed(30.3, 0.7),
+        here: timed(438.1, 1.5),
+        left_out: vec![
+            left("mov to CR3", 2, 2, Some(["on the order of a hundred cycles", "Linux, pti.rst"])),
+            left("sysret", 1, 0, None),
+        ],
+    });
+    bill
+}
+
 /// So many steps that there are more than letters.
 pub fn many() -> Bill {
     let mut bill = counted();
@@ -264,6 +319,17 @@ pub fn filled(text: &str) -> Bill {
         (there.what, there.run, there.why) = (word(), Some(word()), Some(word()));
         there.remarks = vec![word()];
         there.parts.iter_mut().for_each(|part| (part.what, part.note) = (word(), Some(word())));
+    }
+    bill.ring3 = in_ring3().ring3;
+    if let Some(ring3) = &mut bill.ring3 {
+        (ring3.path, ring3.cpu, ring3.kernel, ring3.why) = (word(), Some(word()), Some(word()), Some(word()));
+        for line in &mut ring3.lines {
+            (line.left_out, line.why) = (vec![word()], Some(word()));
+        }
+        for left in &mut ring3.left_out {
+            (left.instruction, left.steps) = (word(), vec![word()]);
+            (left.published, left.source) = (Some(word()), Some(word()));
+        }
     }
     for configured in &mut bill.configurations {
         (configured.operation, configured.why) = (word(), Some(word()));

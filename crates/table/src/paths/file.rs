@@ -103,7 +103,10 @@ impl<'a> File<'a> {
     }
 
     /// The words between two symbols, `<name>_start` and `<name>_end`.
-    pub(crate) fn table(&self, name: &str) -> Result<Vec<u64>, Error> {
+    ///
+    /// # Errors
+    /// [`Error`] where one of them is missing, or there is nothing between them.
+    pub fn table(&self, name: &str) -> Result<Vec<u64>, Error> {
         let (start, end) = (self.symbol(&format!("{name}_start"))?, self.symbol(&format!("{name}_end"))?);
         (start..end).step_by(self.word_bytes() as usize).map(|at| self.word(at)).collect()
     }

@@ -3,10 +3,12 @@
 
 mod check;
 mod file;
+mod laid;
 mod listing;
 mod template;
 
 pub use check::check;
 pub use file::{Error, File};
+pub use laid::{Instead, LaidStep, Layout, NotLaid};
 pub use listing::{Line, disassemble};
 pub use template::{Condition, Executed, More, Path, Paths, Step, Steps};

@@ -120,6 +120,8 @@ pub struct Path {
     pub kind: u32,
     /// Whose system calls it serves: `NUMBERS_*`.
     pub numbers: u32,
+    /// Where it is built to run.
+    pub slot: u64,
     /// Its own steps and hooks.
     pub own: Steps,
 }
@@ -173,7 +175,8 @@ impl Paths {
         let paths = file.table("path_list")?;
         let executed = Declared(file.table("path_executed")?);
         let path = |words: &[u64]| match words {
-            [_, _, steps, name, kind] => Ok(Path {
+            [_, slot, steps, name, kind] => Ok(Path {
+                slot: *slot,
                 name: file.text(*name)?,
                 kind: *kind as u32 & ((1 << KIND_BITS) - 1),
                 numbers: *kind as u32 >> KIND_BITS,

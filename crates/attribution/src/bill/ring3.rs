@@ -1,0 +1,331 @@
+//! The bytes of a path, timed in ring 3: which configurations are measured as arms, and what of their rounds a bill says. Two
+//! configurations whose programs are the same, byte for byte, are one arm; a step that changes none has no figure here, and not 0.
+
+use crate::bill::measured::Measured;
+use crate::bill::plan::{Combination, Plan, less, simplified};
+use crate::bill::{Error, Figure, Processor, Question};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use table::{SwitchValues, Table};
+
+/// What the path's own bytes cost in ring 3 of this Linux, without what ring 3 cannot execute. In core cycles.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Ring3 {
+    /// Name of the path.
+    pub path: String,
+    /// The processor that executed it.
+    pub cpu: Option<String>,
+    /// Release of the Linux below it.
+    pub kernel: Option<String>,
+    /// How many turns there were, each in a layout of its own; in each, every arm had a round.
+    pub turns: usize,
+    /// Why there is no figure at all, in words; null where there are some.
+    pub why: Option<String>,
+    /// The path with every switch at its first value.
+    pub bare: Option<Figure>,
+    /// With all steps.
+    pub whole: Option<Figure>,
+    /// The whole less bare.
+    pub added: Option<Figure>,
+    /// The sum of the steps, each alone; of those that have a figure.
+    pub sum: Option<Figure>,
+    /// What the whole adds beyond that sum.
+    pub interactions: Option<Figure>,
+    /// Of each step of the bill, in its order.
+    pub lines: Vec<Ring3Line>,
+    /// What of the whole the protections are: the whole less the whole without them.
+    pub protections: Option<Figure>,
+    /// What the entry and operation cost on this Linux, measured by the entry itself; null where that was not measured.
+    pub here: Option<Figure>,
+    /// What the path has that ring 3 does not execute, each instruction once.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// A step in ring 3.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Ring3Line {
+    /// As that of the bill, by the path's bytes.
+    pub alone: Option<Figure>,
+    /// Likewise.
+    pub in_company: Option<Figure>,
+    /// The instructions of the step alone that are left out, by name.
+    pub left_out: Vec<String>,
+    /// Why there is no figure, in words; null where there is.
+    pub why: Option<String>,
+}
+
+/// An instruction that is in no figure.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// Its name.
+    pub instruction: String,
+    /// How often the path with all steps has it.
+    pub count: usize,
+    /// How many of these the protections bring.
+    pub of_protections: usize,
+    /// The path's steps that have it.
+    pub steps: Vec<String>,
+    /// What is published of its cost, in the source's words; null where nothing is known for certain.
+    pub published: Option<String>,
+    /// Where; null likewise.
+    pub source: Option<String>,
+}
+
+/// What a program of a configuration is, as far as a bill asks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Program {
+    /// Two with the same are the same byte for byte.
+    pub identity: Vec<u8>,
+    /// Instructions that are left out, with the path's step that has each.
+    pub left_out: Instructions,
+}
+
+/// What an arm cost in each turn, in core cycles; or why nothing was measured.
+pub type Costs = Result<Vec<Option<f64>>, String>;
+
+/// Facts about where it was measured.
+#[derive(Debug, Clone, Default)]
+pub struct Where {
+    /// Name of the path.
+    pub path: String,
+    /// The processor's.
+    pub cpu: Option<String>,
+    /// The kernel's release.
+    pub kernel: Option<String>,
+    /// What the entry and operation cost on this Linux.
+    pub here: Option<Figure>,
+}
+
+/// The arms of a bill in ring 3.
+#[derive(Debug, Clone)]
+pub struct Arms {
+    plan: Plan,
+    /// Of each configuration that is needed, its arm, and what is left out of it, with the path's step that has each instruction.
+    of_configuration: BTreeMap<usize, (usize, Instructions)>,
+    /// The same with all steps but the protections.
+    unprotected: (usize, Instructions),
+    /// Of each arm, the values of its switches.
+    pub values: Vec<SwitchValues>,
+    identities: Vec<Vec<u8>>,
+}
+
+/// Instructions, each with the path's step that has it.
+type Instructions = Vec<(String, String)>;
+
+/// Of the groups below, what protects nothing; and of other groups, what does; by switch or by setting. docs/bill.md says what each is for,
+/// and a test of the command compares.
+const NO_PROTECTION: [&str; 5] = ["cr3-writes", "pcid", "asids", "global", "flush-by"];
+const PROTECTION: [&str; 4] = ["clear-registers", "stack-offset", "canary", "swapgs=fence"];
+
+/// Whether a setting is against an attack.
+pub fn is_protection(table: &Table, switch: &str, value: &str) -> bool {
+    use table::Group::{Isolation, Speculation, Supervisor};
+    let setting = format!("{switch}={value}");
+    let is_named = |names: &[&str]| names.iter().any(|name| *name == switch || *name == setting);
+    let group = table.switch(switch).map(|switch| switch.group);
+    is_named(&PROTECTION)
+        || matches!(group, Some(Isolation | Speculation | Supervisor)) && !is_named(&NO_PROTECTION)
+}
+
+impl Arms {
+    /// The arms that answer a question; `program` makes the program of a configuration.
+    ///
+    /// # Errors
+    /// As of [`Plan::new`], and what `program` says.
+    pub fn new<E: From<Error>>(
+        table: &Table,
+        question: &Question,
+        program: &dyn Fn(&SwitchValues) -> Result<Program, E>,
+    ) -> Result<Arms, E> {
+        // What a processor lacks stops no instruction that ring 3 executes.
+        let features = table.switches.iter().flat_map(|switch| &switch.requires);
+        let features = features.filter_map(|requirement| requirement.feature.clone()).collect();
+        let processor = Processor { features, counts: true, forgives: true };
+        let plan = Plan::new(table, Question { orders: 0, ..question.clone() }, processor)?;
+        let mut arms = Arms {
+            of_configuration: BTreeMap::new(),
+            unprotected: (0, Vec::new()),
+            values: Vec::new(),
+            identities: Vec::new(),
+            plan,
+        };
+        for place in arms.needed() {
+            let values = arms.plan.configurations.get(place).map(|known| known.values.clone());
+            let arm = arms.arm(values.unwrap_or_default(), program)?;
+            arms.of_configuration.insert(place, arm);
+        }
+        arms.unprotected = arms.arm(arms.without_protections(table), program)?;
+        Ok(arms)
+    }
+
+    /// The configurations that steps and sums are made of; the others tell the crossing, which is not executed here.
+    fn needed(&self) -> BTreeSet<usize> {
+        let plan = &self.plan;
+        let sums = plan.alone.iter().chain(&plan.in_company).chain([&plan.bare, &plan.whole]);
+        sums.flatten().map(|(place, _)| *place).collect()
+    }
+
+    /// All steps but those that protect, with what they require.
+    fn without_protections(&self, table: &Table) -> SwitchValues {
+        let steps = &self.plan.steps;
+        let is_kept = |place: &usize| {
+            let step = steps.all.get(*place);
+            step.is_some_and(|step| !is_protection(table, &step.switch, &step.value))
+        };
+        let kept: BTreeSet<usize> = steps.kept().into_iter().filter(is_kept).collect();
+        let required = kept.iter().flat_map(|place| steps.requires(*place)).collect();
+        steps.values(&(&kept | &required))
+    }
+
+    fn arm<E>(
+        &mut self,
+        values: SwitchValues,
+        program: &dyn Fn(&SwitchValues) -> Result<Program, E>,
+    ) -> Result<(usize, Instructions), E> {
+        let made = program(&values)?;
+        let known = self.identities.iter().position(|known| *known == made.identity);
+        let arm = known.unwrap_or_else(|| {
+            self.identities.push(made.identity);
+            self.values.push(values);
+            self.values.len() - 1
+        });
+        Ok((arm, made.left_out))
+    }
+
+    /// The same sum of arms.
+    fn of_arms(&self, sum: &[(usize, f64)]) -> Combination {
+        let arm = |(place, factor): &(usize, f64)| Some((self.of_configuration.get(place)?.0, *factor));
+        simplified(sum.iter().filter_map(arm).collect())
+    }
+
+    /// What the rounds of the arms say.
+    pub fn ring3(&self, costs: Vec<Costs>, place: Where) -> Ring3 {
+        let turns = costs.iter().flatten().map(Vec::len).max().unwrap_or(0);
+        let why = costs.iter().find_map(|costs| costs.as_ref().err().cloned());
+        let measured = Measured::of_turns(costs, turns);
+        let plan = &self.plan;
+        let sum_of = |of: &[(usize, f64)]| self.of_arms(of);
+        let added = sum_of(&less(&plan.whole, &plan.bare));
+        let alone: Vec<Combination> = plan.alone.iter().map(|step| sum_of(step)).collect();
+        let told: Vec<&Combination> = alone.iter().filter(|step| !step.is_empty()).collect();
+        let all = |factor: f64| told.iter().map(|step| (*step, factor)).collect::<Vec<_>>();
+        let whole = sum_of(&plan.whole);
+        let protections = less(&whole, &[(self.unprotected.0, 1.0)]);
+        let figure = |sum: &Combination| {
+            (!sum.is_empty()).then(|| measured.figure(sum)).flatten().map(Figure::without_verdict)
+        };
+        let lines = (0..plan.steps.all.len()).map(|place| self.line(&measured, place)).collect();
+        Ring3 {
+            path: place.path,
+            cpu: place.cpu,
+            kernel: place.kernel,
+            turns,
+            why: figure(&whole).is_none().then(|| why.unwrap_or_else(|| FEW.into())),
+            bare: figure(&sum_of(&plan.bare)),
+            whole: figure(&whole),
+            added: figure(&added),
+            sum: measured.total(&all(1.0)).map(Figure::without_verdict),
+            interactions: measured
+                .total(&[vec![(&added, 1.0)], all(-1.0)].concat())
+                .map(Figure::without_verdict),
+            lines,
+            protections: figure(&protections),
+            here: place.here,
+            left_out: self.left_out(),
+        }
+    }
+
+    fn line(&self, measured: &Measured, place: usize) -> Ring3Line {
+        let of = |sums: &[Combination]| sums.get(place).map(|sum| self.of_arms(sum)).unwrap_or_default();
+        let (alone, in_company) = (of(&self.plan.alone), of(&self.plan.in_company));
+        let figure = |sum: &Combination| if sum.is_empty() { None } else { measured.figure(sum) };
+        let why = match (self.plan.left_out(place), alone.is_empty() && in_company.is_empty()) {
+            (Some(why), _) => Some(why.to_owned()),
+            (None, true) => Some(UNSEEN.to_owned()),
+            (None, false) if figure(&alone).is_none() && !alone.is_empty() => Some(FEW.to_owned()),
+            _ => None,
+        };
+        Ring3Line {
+            alone: figure(&alone),
+            in_company: figure(&in_company),
+            left_out: self.left_out_of_step(place),
+            why,
+        }
+    }
+
+    /// What a step alone brings of what is left out.
+    fn left_out_of_step(&self, place: usize) -> Vec<String> {
+        let Some(sum) = self.plan.alone.get(place) else { return Vec::new() };
+        let names = |sign: f64| {
+            let configuration = sum.iter().find(|(_, factor)| *factor == sign);
+            let found = configuration.and_then(|(place, _)| self.of_configuration.get(place));
+            found.map(|(_, left_out)| counted(left_out)).unwrap_or_default()
+        };
+        let (with, without) = (names(1.0), names(-1.0));
+        let more = with.iter().flat_map(|(name, count)| {
+            let before = without.get(name).copied().unwrap_or(0);
+            std::iter::repeat_n((*name).to_owned(), count.saturating_sub(before))
+        });
+        more.collect()
+    }
+
+    fn left_out(&self) -> Vec<LeftOut> {
+        let whole = self.plan.whole.first().and_then(|(place, _)| self.of_configuration.get(place));
+        let whole = whole.map(|(_, left_out)| left_out.as_slice()).unwrap_or_default();
+        let without = counted(&self.unprotected.1);
+        let mut found: Vec<LeftOut> = Vec::new();
+        for (instruction, step) in whole {
+            match found.iter_mut().find(|known| known.instruction == *instruction) {
+                Some(known) => {
+                    known.count += 1;
+                    known.steps.push(step.clone());
+                }
+                None => found.push(LeftOut {
+                    instruction: instruction.clone(),
+                    count: 1,
+                    of_protections: 0,
+                    steps: vec![step.clone()],
+                    published: None,
+                    source: None,
+                }),
+            }
+        }
+        for left in &mut found {
+            let others = without.get(left.instruction.as_str()).copied().unwrap_or(0);
+            left.of_protections = left.count.saturating_sub(others);
+            left.steps.dedup();
+            if let Some((_, cost, source)) = PUBLISHED.iter().find(|(name, ..)| *name == left.instruction) {
+                left.published = Some((*cost).to_owned());
+                left.source = Some((*source).to_owned());
+            }
+        }
+        found
+    }
+}
+
+fn counted(left_out: &[(String, String)]) -> BTreeMap<&str, usize> {
+    let mut counts = BTreeMap::new();
+    for (instruction, _) in left_out {
+        *counts.entry(instruction.as_str()).or_default() += 1;
+    }
+    counts
+}
+
+/// What is published of the cost of such an instruction, in the source's words. Nothing stands here that was not read there.
+const PUBLISHED: [(&str, &str, &str); 2] = [
+    (
+        "mov to CR3",
+        "on the order of a hundred cycles",
+        "Linux, Documentation/arch/x86/pti.rst, \"Runtime Cost\"",
+    ),
+    (
+        "iretq",
+        "about 110 ns, to itself, on its author's laptop",
+        "Linux, commit c198b121b1a1 (A. Lutomirski, 2016), \"x86/asm: Rewrite sync_core() to use IRET-to-self\"",
+    ),
+];
+
+/// Said of a step that changes no byte of what ring 3 executes.
+const UNSEEN: &str = "nothing of it is executed in ring 3";
+
+const FEW: &str = "too few rounds were undisturbed in the same turns";

@@ -1,0 +1,95 @@
+//! What a bill says of the path's bytes in ring 3: a column of the table, what the protections are of the whole, and what is not in any
+//! of these figures.
+
+use super::words::{error, name};
+use crate::figure::{ABSENT, number};
+use crate::grid::{Cell, Column, Grid, Words};
+use crate::line::look;
+use attribution::bill::{Bill, Figure, LeftOut, Ring3};
+
+/// The column of core cycles.
+pub(super) const HEADING: &str = "ring 3";
+
+/// What the figures are.
+const FIGURES: &str = "core cycles of the path's own bytes, called as a function in ring 3, alone: with a stack, variables and a service \
+                       as the lab's kernel has them, and without what ring 3 cannot execute; ±: 95 % confidence. A processor may do more of it beside \
+                       other work than it does here";
+
+/// Of each row of the steps' table, in its order: bare, the steps, their sum, interactions, the whole.
+pub(super) fn figures(ring3: &Ring3, steps: usize) -> Vec<Option<Figure>> {
+    let of_steps = (0..steps).map(|place| ring3.lines.get(place).and_then(|line| line.alone));
+    let sums = [ring3.sum, ring3.interactions, ring3.whole];
+    std::iter::once(ring3.bare).chain(of_steps).chain(sums).collect()
+}
+
+/// What stands below the table: label and text.
+pub(super) fn facts(bill: &Bill, ring3: &Ring3) -> Vec<(&'static str, String)> {
+    let mut facts = vec![(HEADING, sentence(bill, ring3))];
+    if let Some(why) = &ring3.why {
+        facts.push(("no figure", format!("the whole has no figure: {why}")));
+    }
+    facts.push(("timed", FIGURES.to_owned()));
+    facts.push(("where", measured(ring3)));
+    facts.extend(absent(bill, ring3).map(|text| ("no figure", text)));
+    facts
+}
+
+/// "The protections of this path cost 61 ±2 of getppid's 438 ±1 cycles here; 4 privileged instructions of theirs are not in that".
+fn sentence(bill: &Bill, ring3: &Ring3) -> String {
+    let count: usize = ring3.left_out.iter().map(|left| left.of_protections).sum();
+    let (instructions, are) = if count == 1 { ("instruction", "is") } else { ("instructions", "are") };
+    let left = format!("{count} privileged {instructions} of theirs {are} not in that");
+    let of = match &ring3.here {
+        Some(here) => format!("of {}'s {} cycles here", bill.operation, with_error(here)),
+        None => "cycles here".to_owned(),
+    };
+    match (&ring3.protections, &ring3.whole) {
+        (Some(figure), _) => format!("the protections of this path cost {} {of}; {left}", with_error(figure)),
+        (None, Some(_)) => format!("the protections of this path have nothing that ring 3 executes; {left}"),
+        (None, None) => format!("the protections of this path cost {ABSENT} cycles here; {left}"),
+    }
+}
+
+fn with_error(figure: &Figure) -> String {
+    format!("{} {}", number(figure.estimate), error(figure)).trim_end().to_owned()
+}
+
+/// Where and how often.
+fn measured(ring3: &Ring3) -> String {
+    let of = |text: &Option<String>| text.clone().unwrap_or_else(|| ABSENT.to_owned());
+    format!(
+        "path {} on {}, Linux {}; {} turns, each in a layout of its own",
+        ring3.path,
+        of(&ring3.cpu),
+        of(&ring3.kernel),
+        ring3.turns
+    )
+}
+
+/// The steps without a figure, by the reason.
+fn absent(bill: &Bill, ring3: &Ring3) -> impl Iterator<Item = String> {
+    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
+    for (line, found) in bill.lines.iter().zip(&ring3.lines) {
+        let Some(why) = found.why.as_deref() else { continue };
+        match reasons.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, steps)) => steps.push(name(bill, line)),
+            None => reasons.push((why, vec![name(bill, line)])),
+        }
+    }
+    reasons.into_iter().map(|(why, steps)| format!("{}: {why}", steps.join(", ")))
+}
+
+/// What is in none of the figures.
+pub(super) fn left_out(ring3: &Ring3) -> Grid {
+    let published = |left: &LeftOut| left.published.clone().unwrap_or_else(|| ABSENT.to_owned());
+    let steps = |left: &LeftOut| {
+        let source = left.source.as_ref().map(|source| format!(" ({source})")).unwrap_or_default();
+        format!("published: {}{source}; in: {}", published(left), left.steps.join(", "))
+    };
+    Grid::of(&ring3.left_out)
+        .column(Column::text("left out"), |left| Cell::name(&left.instruction))
+        .column(Column::number("times").look(look::PLAIN), |left| left.count.to_string())
+        .column(Column::number("of protections"), |left| left.of_protections.to_string())
+        .words(Words::BEHIND, steps)
+        .grid()
+}
