@@ -1,7 +1,7 @@
 //! The very bytes of a path of the lab kernel, timed in ring 3 of this Linux. A path is laid out as the kernel lays it out, at the place
 //! in its page that it has there; what ring 3 cannot execute is left out, and named ([`privileged`]); the instruction that ends it is a
 //! near return. It runs on the kernel's own stack, variables and functions, which a program maps by the same distance from each other
-//! ([`memory`]), and calls the kernel's own service. The probe calls it as the function of its row `call` ([`elf`]), so that it is timed
+//! (`memory`), and calls the kernel's own service. The probe calls it as the function of its row `call` (`elf`), so that it is timed
 //! like any entry: its answer and the registers are checked first, and what is subtracted is nothing but the stamps.
 
 mod elf;

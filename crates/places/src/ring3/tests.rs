@@ -93,7 +93,7 @@ fn cycles(records: &[Record]) -> f64 {
 fn every_profile_is_called_and_answers() {
     for (name, values) in configurations() {
         let records = records(asked(values), 0);
-        assert_eq!(outcome(&records).outcome, record::abi::OUTCOME_OK as u64, "{name}");
+        assert_eq!(outcome(&records).outcome, record::abi::OUTCOME_OK, "{name}");
     }
 }
 
@@ -201,7 +201,7 @@ fn a_path_that_answers_wrongly_changes_registers_or_faults_has_no_figure() {
     ] {
         let asked = Asked { more: more.to_vec(), ..asked(Table::get().bare()) };
         let records = records(asked, 0);
-        assert_eq!(outcome(&records).outcome, due as u64, "{more:x?}");
+        assert_eq!(outcome(&records).outcome, due, "{more:x?}");
     }
 }
 
