@@ -129,7 +129,7 @@ fn entering(path: &Path, place: usize) -> Option<Part> {
         // A 32-bit program's, kept in a register that it does not have.
         _ if moves(code, Register::ESP, Register::R8D) => Some(Part::KernelStack),
         Mnemonic::Lea if calls_sync => Some(Part::CopyFrame),
-        _ if moves(code, Register::RAX, Register::RSP) => Some(Part::CopyFrame),
+        _ if moves(code, Register::RAX, Register::RSP) => Some(Part::KernelStack),
         Mnemonic::Push | Mnemonic::Pop | Mnemonic::Pushf | Mnemonic::Pushfq => Some(Part::Frame),
         // sysenter leaves the program's flags as they are; some must not be set in the kernel.
         _ if decides(code) => Some(Part::Flags),
