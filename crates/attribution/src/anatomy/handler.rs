@@ -3,7 +3,7 @@
 //! service's result is work of the exit, and what then looks at the frame checks how to return. The function's own are its frame, its
 //! arguments, and what it reads from or stores in the program's registers.
 
-use crate::anatomy::code::{decides, has_memory, jumps, keeps_decision};
+use crate::anatomy::code::{decides, has_memory, jumps, keeps_decision, loads_own};
 use crate::anatomy::functions::{self, Region};
 use crate::anatomy::path::{Node, Path};
 use crate::anatomy::{Confidence, Part};
@@ -71,6 +71,7 @@ fn tell_call(path: &mut Path, first: usize) {
     };
     for (at, place) in own.iter().copied().enumerate() {
         let part = match path.0[place].part {
+            None if state.phase == Phase::Before && loads_own(&path.0[place].code) => None,
             Some((part, _)) => Some(part).filter(|part| !matches!(part, Part::Returns | Part::StaticKeys)),
             None => Some(state.part(path, &own[at..])),
         };
@@ -80,6 +81,24 @@ fn tell_call(path: &mut Path, first: usize) {
         let next = own.get(at + 1).copied().unwrap_or(path.0.len());
         state.go(path, place..next, part);
     }
+    own.iter().for_each(|place| tell_load(path, *place));
+}
+
+/// What loads the task belongs to what uses it, if that is one part; otherwise to the function.
+fn tell_load(path: &mut Path, place: usize) {
+    let node = &path.0[place];
+    if node.part.is_some() {
+        return;
+    }
+    let task = node.code.op0_register();
+    let uses = path.behind(place).map(|at| &path.0[at]).filter(|node| node.is_in(Part::Handler));
+    let kept = uses.take_while(|node| node.code.op0_register() != task || has_memory(&node.code));
+    let parts: BTreeSet<Part> = kept
+        .filter(|node| node.code.memory_base() == task)
+        .filter_map(|node| node.part.map(|(part, _)| part))
+        .collect();
+    let only = Some(&parts).filter(|parts| parts.len() == 1).and_then(BTreeSet::first);
+    path.tell(place, only.copied().unwrap_or(Part::Handler), Confidence::Pattern);
 }
 
 /// Whether it calls another function of the same entry, which does all of the work.
@@ -127,6 +146,8 @@ impl State {
         }
         let is_of_frame = self.frame.has(code);
         match self.phase {
+            Phase::Before if restores(code) && self.last == self.called => self.called,
+            Phase::Before if is_number(code) && self.is_dispatched_next(path, rest) => Part::Dispatch,
             Phase::Checks | Phase::Behind if restores(code) => Part::Handler,
             Phase::Checks => Part::ReturnChecks,
             Phase::Behind if is_of_frame && stores(code) => Part::Handler,
@@ -137,6 +158,13 @@ impl State {
             Phase::Before if !has_memory(code) && !decides(code) && !is_decided(path, rest) => Part::Handler,
             Phase::Before | Phase::Behind => Part::Work,
         }
+    }
+
+    /// Whether nothing that is due is called before the dispatch.
+    fn is_dispatched_next(&self, path: &Path, rest: &[usize]) -> bool {
+        let calls = rest.iter().filter(|at| is_call(&path.0[**at].code));
+        let mut calls = calls.filter(|at| of_call(path, **at) != Part::StackOffset);
+        calls.next().and_then(|at| path.called(*at)).is_some_and(is_service)
     }
 
     /// Behind the first of these instructions, and what it called.
@@ -216,6 +244,11 @@ fn is_argument(code: &Instruction) -> bool {
         [Register::RDI, Register::RSI, Register::RDX, Register::RCX, Register::R8, Register::R9];
     let sets = matches!(code.mnemonic(), Mnemonic::Mov | Mnemonic::Xor | Mnemonic::Lea);
     sets && !has_memory(code) && ARGUMENTS.contains(&code.op0_register().full_register())
+}
+
+/// Whether it sets the argument that is the call's number, from another register.
+fn is_number(code: &Instruction) -> bool {
+    moves_registers(code) && code.op0_register() == Register::ESI
 }
 
 fn moves_registers(code: &Instruction) -> bool {

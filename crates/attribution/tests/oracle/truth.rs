@@ -166,7 +166,7 @@ impl Held {
 pub fn hold(anatomy: &Anatomy, debug: &Debug) -> Held {
     let mut held = Held { all: anatomy.instructions.len(), ..Held::default() };
     let mut calls: Vec<(u64, Vec<Frame>)> = Vec::new();
-    let mut lines = Lines::default();
+    let mut lines = Lines::of(anatomy, debug);
     let switches = |one: &Instruction| one.function_name() == "__switch_to_asm";
     let first = anatomy.instructions.iter().position(switches).unwrap_or(usize::MAX);
     let last = anatomy.instructions.iter().rposition(switches).unwrap_or(0);
@@ -246,9 +246,22 @@ struct Lines {
     exits: BTreeMap<String, u32>,
     /// What was inlined in a line: a condition there is made of it.
     inlined: BTreeMap<(String, u32), Vec<Part>>,
+    audits: Vec<u32>,
 }
 
 impl Lines {
+    /// Before a path is held: the lines in which audit's function is called, and the one before.
+    fn of(anatomy: &Anatomy, debug: &Debug) -> Lines {
+        let calls = anatomy.instructions.iter().filter(|one| one.text == "call syscall_enter_audit");
+        let frame = |one: &Instruction| debug.frames(one.address).into_iter().next();
+        let audits = calls.filter_map(frame).map(|frame| frame.line).collect();
+        Lines { audits, ..Lines::default() }
+    }
+
+    fn is_near_audit(&self, frame: &Frame) -> bool {
+        self.audits.iter().any(|line| (line - 1..=*line).contains(&frame.line))
+    }
+
     fn note(&mut self, frames: &[Frame], own: &[Frame]) {
         let exit = frames.windows(2).find(|pair| pair[0].function.starts_with("syscall_exit_to_user_mode"));
         if let Some([_, caller]) = exit {
@@ -348,6 +361,11 @@ fn truth(
     let is_in_exception = own.last().is_some_and(|last| begins(&last.function, &["exc_", "sysvec_"]));
     if is_in_exception && expected == [Part::Service] {
         expected.push(Part::Handler);
+    }
+    // Since 7.3 the test for a context is of the function that has the call, too.
+    let is_trace = frames.first().is_some_and(|frame| base(&frame.function) == "syscall_trace_enter");
+    if is_trace && lines.is_near_audit(&frames[0]) {
+        expected.push(Part::Audit);
     }
     if is_of_stack_offset(own, debug) {
         expected = vec![Part::StackOffset];
