@@ -45,7 +45,8 @@ const PARAVIRT: usize = 16;
 /// The branches of static keys in this range; what makes no sense is left out.
 pub(crate) fn branches(elf: &Elf, range: Range<u64>) -> Vec<Branch> {
     let Some(bytes) = elf.bytes_at(range.clone()) else { return Vec::new() };
-    let entries = bytes.chunks_exact(BRANCH).zip((range.start..).step_by(BRANCH)).take(MOST);
+    let places = (0..).map(|index: u64| range.start.wrapping_add(index.wrapping_mul(BRANCH as u64)));
+    let entries = bytes.chunks_exact(BRANCH).zip(places).take(MOST);
     entries
         .filter_map(|(entry, place)| branch(entry, place))
         .filter(|branch| elf.has_code_at(branch.address) && elf.has_code_at(branch.target))

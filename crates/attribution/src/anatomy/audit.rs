@@ -30,11 +30,14 @@ pub(crate) fn tell(path: &mut Path) {
 fn tell_test(path: &mut Path, place: usize) {
     let node = &path.0[place];
     let is_there = functions::enters(node.name()) && node.is_around() && is_own_context(&node.code);
+    if !is_there {
+        return;
+    }
     let branch = path
         .behind(place)
         .next()
         .filter(|at| path.0[*at].code.flow_control() == FlowControl::ConditionalBranch && *at == place + 1);
-    if let Some(branch) = branch.filter(|_| is_there) {
+    if let Some(branch) = branch {
         path.tell_pattern(place..=branch, Part::Audit);
     }
 }

@@ -65,6 +65,7 @@ fn tell_call(path: &mut Path, first: usize) {
         works,
         has_tested: false,
         frame: Frame::new(),
+        number: None,
         last: Part::Handler,
         called: Part::Handler,
         is_behind_call: false,
@@ -117,6 +118,8 @@ struct State {
     /// Whether the thread's flags were tested.
     has_tested: bool,
     frame: Frame,
+    /// The register that keeps the call's number, which the function has as an argument.
+    number: Option<Register>,
     /// What the instruction before belongs to.
     last: Part,
     /// What the last call belongs to.
@@ -147,6 +150,9 @@ impl State {
         let is_of_frame = self.frame.has(code);
         match self.phase {
             Phase::Before if restores(code) && self.last == self.called => self.called,
+            Phase::Before if is_move && Some(code.op0_register().full_register()) == self.number => {
+                Part::Handler
+            }
             Phase::Before if is_number(code) && self.is_dispatched_next(path, rest) => Part::Dispatch,
             Phase::Checks | Phase::Behind if restores(code) => Part::Handler,
             Phase::Checks => Part::ReturnChecks,
@@ -180,6 +186,10 @@ impl State {
             self.called = part.unwrap_or(Part::Handler);
         }
         self.is_behind_call = is_call;
+        let keeps_number = moves_registers(code) && code.op1_register().full_register() == Register::RSI;
+        if self.number.is_none() && keeps_number {
+            self.number = Some(code.op0_register().full_register());
+        }
         if is_call && self.phase == Phase::Before && has_served(path, places.start + 1..places.end) {
             self.phase = Phase::Behind;
         }

@@ -52,9 +52,22 @@ fn single(path: &mut Path) {
                 Part::Interrupts
             }
             _ if goes_back(&node.code) => Part::Leaving,
+            _ if node.is_in(Part::Handler) && switches_stack(&node.code) => Part::KernelStack,
             _ => continue,
         };
         path.tell(place, part, Confidence::Pattern);
+    }
+}
+
+/// `mov %rsp, (register); mov register, %rsp`, and behind what was called `pop %rsp`: the stack of interrupts. A frame's pointer is rbp.
+fn switches_stack(code: &Instruction) -> bool {
+    let registers = code.op0_kind() == OpKind::Register && code.op1_kind() == OpKind::Register;
+    let is_rsp = code.op0_register() == Register::RSP;
+    match code.mnemonic() {
+        Mnemonic::Pop => is_rsp,
+        Mnemonic::Mov if registers => is_rsp && code.op1_register() != Register::RBP,
+        Mnemonic::Mov => code.op0_kind() == OpKind::Memory && code.op1_register() == Register::RSP,
+        _ => false,
     }
 }
 

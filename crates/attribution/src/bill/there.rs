@@ -64,7 +64,11 @@ fn difference(first: &Figure, second: &Figure) -> Figure {
 /// What a hypervisor may do there.
 fn exits(linux: &Document) -> Option<ExplainedPart> {
     let below = &linux.environment.hypervisor;
-    let name = below.signature.as_deref().unwrap_or("a hypervisor");
+    let name = match below.signature.as_deref() {
+        Some("TCGTCGTCGTCG") => "QEMU's emulation",
+        Some(signature) => signature,
+        None => "a hypervisor",
+    };
     below.present.then(|| ExplainedPart {
         kind: ExplainedKind::Exits,
         what: "exits of the virtual machine".into(),

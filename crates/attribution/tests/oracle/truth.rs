@@ -162,8 +162,9 @@ impl Held {
     }
 }
 
-/// Holds each instruction of a path, whose kernel was not moved, against the kernel's own words.
+/// Holds each instruction of a path against the kernel's own words.
 pub fn hold(anatomy: &Anatomy, debug: &Debug) -> Held {
+    let anatomy = &unmoved(anatomy, debug);
     let mut held = Held { all: anatomy.instructions.len(), ..Held::default() };
     let mut calls: Vec<(u64, Vec<Frame>)> = Vec::new();
     let mut lines = Lines::of(anatomy, debug);
@@ -220,6 +221,21 @@ pub fn hold(anatomy: &Anatomy, debug: &Debug) -> Held {
         }
     }
     held
+}
+
+/// The path with the addresses that the linker gave, wherever the boot has put the kernel.
+fn unmoved(anatomy: &Anatomy, debug: &Debug) -> Anatomy {
+    let of_entry = anatomy.instructions.iter().find(|one| one.ring == 0 && one.function.is_some());
+    let moved = of_entry.and_then(|one| {
+        let place = one.function.as_ref()?;
+        let linked = debug.symbols.iter().find(|(_, name)| *name == place.name)?.0 + place.offset;
+        Some(one.address.wrapping_sub(linked))
+    });
+    let mut anatomy = anatomy.clone();
+    for one in anatomy.instructions.iter_mut().filter(|one| one.ring == 0) {
+        one.address = one.address.wrapping_sub(moved.unwrap_or(0));
+    }
+    anatomy
 }
 
 /// Parts of single places.
@@ -338,6 +354,13 @@ fn truth(
     }
     if text == "swapgs" {
         return Some(vec![Part::Swapgs]);
+    }
+    // The stack of interrupts.
+    let is_switch = text.starts_with("mov %rsp, (")
+        || text == "pop %rsp"
+        || text.starts_with("mov %r") && text.ends_with(", %rsp");
+    if is_switch && expected == [Part::Handler] && !text.contains("%rbp") {
+        return Some(vec![Part::KernelStack]);
     }
     if text == "call amd_clear_divider" {
         return Some(vec![Part::Divider]);

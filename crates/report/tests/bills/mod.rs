@@ -115,7 +115,7 @@ pub fn counted() -> Bill {
                 ExplainedKind::Exits,
                 "exits of the virtual machine",
                 None,
-                Some("TCGTCGTCGTCG is below this Linux"),
+                Some("QEMU's emulation is below this Linux"),
             ),
         ],
         explained: Some(Figure::count(226.0)),
