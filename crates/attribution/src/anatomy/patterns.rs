@@ -361,5 +361,6 @@ fn nops(path: &mut Path) {
 
 /// Whether a register is moved that is the stack's or the frame's.
 pub(crate) fn is_frame_argument(code: &Instruction) -> bool {
-    moves(code, Register::RSP, Register::RDI) || moves(code, Register::ESP, Register::EAX)
+    let first = moves(code, Register::RSP, Register::RDI) || moves(code, Register::ESP, Register::EAX);
+    first || moves(code, Register::RSP, Register::RSI)
 }
