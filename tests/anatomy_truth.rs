@@ -50,22 +50,20 @@ fn every_instruction_belongs_to_what_the_kernels_debug_information_says() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Follows the paths of a kernel, prints a row of each, and says which have too many wrong parts.
+/// Follows the paths of a kernel, two at a time, prints a row of each, and says which have too many wrong parts.
 fn of_kernel(folder: &Path) -> Vec<String> {
-    let debug = Debug::read(&folder.join("vmlinux"));
-    let (todo, failures) = (Mutex::new(PATHS.iter()), Mutex::new(Vec::new()));
-    std::thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(|| {
-                loop {
-                    let Some((name, arguments)) = todo.lock().unwrap().next() else { break };
-                    let followed = followed(&folder.join("kernel.deb"), arguments);
-                    failures.lock().unwrap().extend(of_path(&followed, name, &debug));
-                }
-            });
+    let (todo, done) = (Mutex::new(PATHS.iter()), Mutex::new(Vec::new()));
+    let follow = || {
+        loop {
+            let Some((name, arguments)) = todo.lock().unwrap().next() else { break };
+            let document = followed(&folder.join("kernel.deb"), arguments);
+            done.lock().unwrap().push((*name, document));
         }
-    });
-    failures.into_inner().unwrap()
+    };
+    std::thread::scope(|scope| [scope.spawn(follow), scope.spawn(follow)].map(|one| one.join().unwrap()));
+    let debug = Debug::read(&folder.join("vmlinux"));
+    let done = done.into_inner().unwrap();
+    done.iter().filter_map(|(name, document)| of_path(document, name, &debug)).collect()
 }
 
 fn followed(kernel: &Path, arguments: &[&str]) -> Document {

@@ -41,12 +41,13 @@ impl SymbolResolver for Names {
     fn symbol(
         &mut self,
         code: &Instruction,
-        operand: u32,
-        _: Option<u32>,
+        _: u32,
+        operand: Option<u32>,
         address: u64,
         size: u32,
     ) -> Option<SymbolResult<'_>> {
-        let own = self.0.own(code).filter(|_| code.op_kind(operand) == OpKind::Memory);
+        let is_memory = operand.is_some_and(|operand| code.op_kind(operand) == OpKind::Memory);
+        let own = self.0.own(code).filter(|_| is_memory);
         match size {
             _ if own.is_some() => Some(SymbolResult::with_string(address, own?.text())),
             8 => Some(SymbolResult::with_string(address, self.0.text(address)?)),

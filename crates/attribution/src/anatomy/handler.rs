@@ -62,6 +62,7 @@ fn tell_call(path: &mut Path, first: usize) {
     let mut state = State {
         phase: Phase::Before,
         hands_on,
+        serves: served.is_some(),
         works,
         has_tested: false,
         frame: Frame::new(),
@@ -113,6 +114,8 @@ struct State {
     phase: Phase,
     /// Whether another function does the work.
     hands_on: bool,
+    /// Whether it calls the service: otherwise the call's number was none that there is.
+    serves: bool,
     /// Whether work is due on the way in, and called for.
     works: bool,
     /// Whether the thread's flags were tested.
@@ -190,7 +193,9 @@ impl State {
         if self.number.is_none() && keeps_number {
             self.number = Some(code.op0_register().full_register());
         }
-        if is_call && self.phase == Phase::Before && has_served(path, places.start + 1..places.end) {
+        let is_refused = !self.serves && part == Some(Part::Dispatch) && decides(code);
+        let is_served = is_call && has_served(path, places.start + 1..places.end);
+        if self.phase == Phase::Before && (is_served || is_refused) {
             self.phase = Phase::Behind;
         }
         self.frame.go(code, is_call);

@@ -119,3 +119,17 @@ fn an_exception_switches_to_the_threads_stack() {
         assert!(count(&anatomy, Part::KernelStack) > 0, "{name}");
     }
 }
+
+#[test]
+fn a_number_beside_a_cpus_data_is_not_its_name() {
+    use linux::Kernel;
+    use record::trace::{Executed, Symbol, Trace};
+    let symbol = |address, name: &str| Symbol { address, name: name.into() };
+    let symbols = [symbol(0xffff_ffff_8100_0000, "preempt_schedule"), symbol(0x35e00, "pcpu_hot")];
+    // testl $0x7fffffff, %gs:0x35e08
+    let bytes = vec![0x65, 0xf7, 0x04, 0x25, 0x08, 0x5e, 0x03, 0, 0xff, 0xff, 0xff, 0x7f];
+    let step = Executed { address: 0xffff_ffff_8100_0000, ring: 0, long: true, bytes };
+    let trace = Trace { steps: vec![step], ..Trace::default() };
+    let anatomy = Anatomy::of(&trace, &symbols, &Kernel::default());
+    assert_eq!(anatomy.instructions[0].text, "testl $0x7fffffff, %gs:pcpu_hot+0x8");
+}

@@ -3,6 +3,7 @@
 
 use super::debug::{Debug, Frame};
 use attribution::anatomy::{Anatomy, Instruction, Part};
+use iced_x86::{Decoder, DecoderOptions, Mnemonic, OpKind, Register};
 use std::collections::BTreeMap;
 
 /// Functions by how their names begin, and the parts that their code may have. The first that fits decides.
@@ -321,8 +322,7 @@ fn truth(
         return Some(vec![Part::Ibt]);
     }
     // What is stored there is the next task's.
-    let is_guard = text.contains("__stack_chk_guard") || text.contains("%gs:0x28");
-    if is_guard && !text.ends_with("__stack_chk_guard") && !text.ends_with("%gs:0x28") {
+    if is_guard(one) && !stores_guard(one) {
         return Some(vec![Part::Canary]);
     }
     let is_assembler = own.last().is_none_or(|frame| frame.file.ends_with(".S") || frame.function.is_empty());
@@ -465,7 +465,24 @@ fn begins(name: &str, all: &[&str]) -> bool {
 }
 
 fn near_guard(anatomy: &Anatomy, place: usize) -> bool {
-    let near = anatomy.instructions[place.saturating_sub(4)..].iter().take(7);
-    let mut texts = near.map(|one| one.text.as_str());
-    texts.any(|text| text.contains("__stack_chk_guard") || text.contains("%gs:0x28"))
+    anatomy.instructions[place.saturating_sub(4)..].iter().take(7).any(is_guard)
+}
+
+/// Whether it has an operand in the stack protector's word.
+fn is_guard(one: &Instruction) -> bool {
+    let code = decoded(one);
+    let is_fixed = code.memory_base() == Register::None && code.memory_displacement64() == 0x28;
+    code.memory_segment() == Register::GS && (is_fixed || one.text.contains("__stack_chk_guard"))
+}
+
+fn stores_guard(one: &Instruction) -> bool {
+    let code = decoded(one);
+    code.mnemonic() == Mnemonic::Mov && code.op0_kind() == OpKind::Memory
+}
+
+fn decoded(one: &Instruction) -> iced_x86::Instruction {
+    let bytes: Vec<u8> = (0..one.bytes.len() / 2)
+        .map(|at| u8::from_str_radix(&one.bytes[2 * at..2 * at + 2], 16).unwrap())
+        .collect();
+    Decoder::with_ip(64, &bytes, one.address, DecoderOptions::NONE).decode()
 }
