@@ -7,9 +7,9 @@ use std::io::{BufRead, BufReader};
 /// Kinds of symbols that are functions, in `/proc/kallsyms`.
 const FUNCTIONS: [&str; 4] = ["t", "T", "w", "W"];
 
-/// Kinds of symbols that are data that changes; `a` are the offsets of what each CPU has of its own. Kernels without CONFIG_KALLSYMS_ALL
+/// Kinds of symbols that are data that changes; `A` are the offsets of what each CPU has of its own. Kernels without CONFIG_KALLSYMS_ALL
 /// have none of these.
-const DATA: [&str; 7] = ["a", "A", "b", "B", "d", "D", "V"];
+const DATA: [&str; 6] = ["A", "b", "B", "d", "D", "V"];
 
 /// Those of the kernel itself and its modules, by address; none where the kernel does not show them (CONFIG_KALLSYMS).
 pub fn all() -> Vec<Symbol> {
@@ -43,9 +43,15 @@ mod tests {
         assert_eq!(of("ffffffffc0000010 t work\t[module]"), Some((0xffff_ffff_c000_0010, "work".into())));
         assert_eq!(of("ffffffff82000000 D data"), Some((0xffff_ffff_8200_0000, "data".into())));
         assert_eq!(of("0000000000006000 A cpu_tss_rw"), Some((0x6000, "cpu_tss_rw".into())));
-        for line in
-            ["ffffffff82000000 r __ksymtab_x", "0000000000000000 T hidden", "", "x T y", "1 T", "1 ? x"]
-        {
+        for line in [
+            "ffffffff82000000 r __ksymtab_x",
+            "0000000000000020 a i",
+            "0000000000000000 T hidden",
+            "",
+            "x T y",
+            "1 T",
+            "1 ? x",
+        ] {
             assert_eq!(of(line), None, "{line}");
         }
     }
