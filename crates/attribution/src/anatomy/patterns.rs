@@ -248,8 +248,10 @@ fn division(path: &mut Path, place: usize) {
 /// From the check of a call's number to the call of what knows its function, or of the function that a table has.
 fn dispatch(path: &mut Path) {
     for call in 0..path.0.len() {
-        let is_call = path.0[call].code.is_call_near() || path.0[call].code.is_call_near_indirect();
-        if !(is_call && path.0[call].is_in(Part::Handler)) || !path.called(call).is_some_and(is_dispatched) {
+        let node = &path.0[call];
+        let is_call = node.code.is_call_near() || node.code.is_call_near_indirect();
+        let leads = is_call && node.is_in(Part::Handler) && path.called(call).is_some_and(is_dispatched);
+        if !leads {
             continue;
         }
         let own: Vec<usize> = std::iter::once(call).chain(path.before(call).take(12)).collect();

@@ -333,8 +333,7 @@ fn truth(
         }
         false => of_frames(frames)?,
     };
-    if is_nop && (features.contains(&(8 * 32 + 16)) || features.iter().any(|feature| *feature == 3 * 32 + 21))
-    {
+    if is_nop && (features.contains(&(8 * 32 + 16)) || features.contains(&(3 * 32 + 21))) {
         expected.push(Part::Paravirt);
     }
     // Code that is reached by a jump over what is off.

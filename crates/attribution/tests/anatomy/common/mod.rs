@@ -9,7 +9,7 @@ use std::path::Path;
 use table::Table;
 
 #[path = "../../../../linux/tests/made/elf.rs"]
-mod made;
+pub mod made;
 
 /// What was recorded of one kernel.
 pub struct Recorded {
