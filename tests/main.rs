@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
 mod anatomy;
+mod anatomy_truth;
 mod arms;
 mod asked;
 mod bill;

@@ -12,6 +12,9 @@ use std::ops::Range;
 /// The type of the Xen note with the address that PVH enters (`xen/include/public/elfnote.h`).
 const PHYS32_ENTRY: NoteType = NoteType(18);
 
+/// The most bytes of a table. Those of Debian's kernels have at most a few hundred KB.
+const TABLE_LIMIT: usize = 16 << 20;
+
 /// A section that is in memory.
 #[derive(Debug, Clone)]
 pub(crate) struct Section<'a> {
@@ -67,11 +70,9 @@ impl<'a> Elf<'a> {
         Ok(Self { code: code(&sections), sections, has_pvh_entry })
     }
 
-    /// The section of this name, if it is a table of a length that a kernel can have. The tables of Debian's kernels have at
-    /// most a few hundred KB.
+    /// The section of this name, if it is a table of a length that a kernel can have.
     pub fn table(&self, name: &str) -> Option<&Section<'a>> {
-        const LIMIT: usize = 16 << 20;
-        self.section(name).filter(|section| section.bytes.len() <= LIMIT)
+        self.section(name).filter(|section| section.bytes.len() <= TABLE_LIMIT)
     }
 
     /// The section of this name.
@@ -84,6 +85,14 @@ impl<'a> Elf<'a> {
         let section =
             self.sections.iter().find(|section| section.is_code && section.range().contains(&address))?;
         section.bytes.get(usize::try_from(address - section.address).ok()?..)
+    }
+
+    /// The bytes that the file has for these addresses; none where they are not all of one section, or too many for a table.
+    pub fn bytes_at(&self, range: Range<u64>) -> Option<&'a [u8]> {
+        let section = self.sections.iter().find(|section| section.range().contains(&range.start))?;
+        let length = usize::try_from(range.end.checked_sub(range.start)?).ok()?;
+        let bytes = section.bytes.get(usize::try_from(range.start - section.address).ok()?..)?;
+        bytes.get(..length).filter(|bytes| bytes.len() <= TABLE_LIMIT)
     }
 
     /// Whether code is at this address.

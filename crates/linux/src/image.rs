@@ -3,7 +3,9 @@
 use crate::elf::{Elf, is_elf};
 use crate::patched::{self, Alternative};
 use crate::setup::{self, Setup, is_setup};
+use crate::sites::{self, Branch, Paravirt};
 use crate::{Error, Why, banner, files, package, unpack};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -25,6 +27,8 @@ pub struct Kernel {
     /// Its table of alternatives: code that boot replaces where the processor has a feature. Empty where it was not found.
     /// Code that has more than one of them has them in the order in which boot applies them: the last that applies stays.
     pub alternatives: Vec<Alternative>,
+    /// Its table of code that a guest of Xen executes as calls; empty where it has none, as since Linux 6.8.
+    pub paravirt: Vec<Paravirt>,
     /// The address that the file gives to `_text`; its symbol in a boot, less this, is the boot's offset (KASLR). None where
     /// the file has no section `.text`.
     pub text: Option<u64>,
@@ -117,6 +121,7 @@ impl Kernel {
             release: within.or(before).unwrap_or_default().into(),
             load: if elf.has_pvh_entry { Load::Direct } else { Load::Compressed },
             alternatives: patched::alternatives(&elf),
+            paravirt: sites::paravirt(&elf),
             text: elf.section(".text").map(|section| section.address),
             banner: if banner.is_empty() { version.into() } else { banner },
             ..Self::default()
@@ -128,6 +133,17 @@ impl Kernel {
     pub fn code_at(&self, address: u64) -> Option<&[u8]> {
         let elf = Elf::parse(&self.bytes).ok()?;
         elf.code_at(address)
+    }
+
+    /// The branches of static keys: what lies between the symbols `__start___jump_table` and `__stop___jump_table`, as linked. Empty where
+    /// nothing is there, or the file is a compressed one.
+    pub fn branches(&self, table: Range<u64>) -> Vec<Branch> {
+        Elf::parse(&self.bytes).map(|elf| sites::branches(&elf, table)).unwrap_or_default()
+    }
+
+    /// Where functions can be traced: what lies between `__start_mcount_loc` and `__stop_mcount_loc`, as linked.
+    pub fn traced(&self, table: Range<u64>) -> Vec<u64> {
+        Elf::parse(&self.bytes).map(|elf| sites::traced(&elf, table)).unwrap_or_default()
     }
 
     /// The same kernel as the file that unpacks itself and chooses its address; none where it was read from a vmlinux.

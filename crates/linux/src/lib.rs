@@ -14,6 +14,7 @@ mod patched;
 mod program;
 mod setup;
 mod share;
+mod sites;
 #[cfg(test)]
 #[path = "../../../tests/skipped.rs"]
 mod skipped;
@@ -25,6 +26,7 @@ pub use error::{Error, Why};
 pub use find::{AUTO, age, automatic, find};
 pub use image::{Kernel, Load};
 pub use patched::Alternative;
+pub use sites::{Branch, Paravirt};
 pub use stripped::stripped;
 
 /// Where a guest's programs look for others, as a search path.

@@ -41,10 +41,10 @@ impl Executed {
     }
 }
 
-/// A function of the running kernel.
+/// A function of the running kernel, or data that it has a name for.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Symbol {
-    /// Its address in this boot.
+    /// Its address in this boot; of what each CPU has of its own its offset, in kernels before 6.15.
     pub address: u64,
     /// Its name, as `/proc/kallsyms` has it.
     pub name: String,

@@ -4,11 +4,14 @@
 use crate::anatomy::code::{has_memory, jumps, loads_own};
 use crate::anatomy::path::Path;
 use crate::anatomy::stack_offset::is_kept;
-use crate::anatomy::{Confidence, Part};
-use iced_x86::{FlowControl, Instruction, Mnemonic, OpKind, Register};
+use crate::anatomy::{Confidence, Part, functions};
+use iced_x86::{Code, FlowControl, Instruction, Mnemonic, OpKind, Register};
 
 /// No such sequence has more instructions, and so early the called function looks at the context itself.
 const LONGEST: usize = 24;
+
+/// In the task, no field of the thread's flags is behind this (`struct thread_info`).
+const THREAD_FLAGS: u64 = 0x40;
 
 /// Tells each call of the audit system with what leads to it.
 pub(crate) fn tell(path: &mut Path) {
@@ -18,6 +21,33 @@ pub(crate) fn tell(path: &mut Path) {
             tell_call(path, call);
         }
     }
+    for place in 0..path.0.len() {
+        tell_test(path, place);
+    }
+}
+
+/// Where work is due on the way in, the test alone: of the task's fields, only the context is compared with 0 there.
+fn tell_test(path: &mut Path, place: usize) {
+    let node = &path.0[place];
+    let is_there = functions::enters(node.name()) && node.is_around() && is_own_context(&node.code);
+    if !is_there {
+        return;
+    }
+    let branch = path
+        .behind(place)
+        .next()
+        .filter(|at| path.0[*at].code.flow_control() == FlowControl::ConditionalBranch && *at == place + 1);
+    if let Some(branch) = branch {
+        path.tell_pattern(place..=branch, Part::Audit);
+    }
+}
+
+/// `cmpq $0, …(register)`, in a field behind those of the thread's flags.
+fn is_own_context(code: &Instruction) -> bool {
+    code.code() == Code::Cmp_rm64_imm8
+        && code.op0_kind() == OpKind::Memory
+        && code.immediate8() == 0
+        && code.memory_displacement64() > THREAD_FLAGS
 }
 
 fn tell_call(path: &mut Path, call: usize) {
@@ -28,10 +58,12 @@ fn tell_call(path: &mut Path, call: usize) {
     let sequence: Vec<usize> = own[test..].iter().copied().chain([call]).collect();
     // Where the call stands elsewhere, a jump leads back behind the test.
     let behind = path.0[sequence[1]].code.next_ip();
-    let back = path.behind(call).next().filter(|at| {
-        let code = &path.0[*at].code;
-        jumps(code) && code.near_branch_target() == behind
-    });
+    let is_back = |code: &Instruction| jumps(code) && code.near_branch_target() == behind;
+    let restores = |code: &Instruction| code.mnemonic() == Mnemonic::Mov && is_kept_on_stack(code);
+    let next: Vec<usize> = path.behind(call).take(3).collect();
+    let restored = next.iter().take_while(|at| restores(&path.0[**at].code)).count();
+    let is_back = next.get(restored).is_some_and(|at| is_back(&path.0[*at].code));
+    let back = next.into_iter().take(restored + 1).filter(|_| is_back);
     let load =
         test.checked_sub(1).map(|before| own[before]).filter(|load| is_own_load(path, *load, &sequence));
     load.into_iter()
@@ -40,9 +72,15 @@ fn tell_call(path: &mut Path, call: usize) {
         .for_each(|at| path.tell(at, Part::Audit, Confidence::Pattern));
 }
 
+/// Whether it has an operand on the function's stack.
+fn is_kept_on_stack(code: &Instruction) -> bool {
+    has_memory(code) && matches!(code.memory_base(), Register::RSP | Register::RBP)
+}
+
 /// Whether it stores nothing and calls nothing: it only loads, computes and decides.
 fn prepares(code: &Instruction) -> bool {
-    let stores = has_memory(code) && code.op0_kind() == OpKind::Memory;
+    // Registers may be kept on the stack meanwhile.
+    let stores = has_memory(code) && code.op0_kind() == OpKind::Memory && !is_kept_on_stack(code);
     let sets = matches!(
         code.mnemonic(),
         Mnemonic::Mov

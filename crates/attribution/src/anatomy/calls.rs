@@ -13,9 +13,14 @@ struct Frame {
     call: usize,
 }
 
+/// What changes the stack to another task's.
+const SWITCH: &str = "__switch_to_asm";
+
 /// Follows calls and returns. A jump to another function stays in the call that it is in.
 pub(crate) struct Calls {
     frames: Vec<Frame>,
+    /// While another task runs: so many calls have not returned of the one that is followed.
+    floor: usize,
     made: usize,
     /// What no call of the path leads to: the way in from the program, and after a switch of tasks what the other one had called.
     way: usize,
@@ -33,12 +38,23 @@ pub(crate) struct InCall {
 impl Calls {
     /// The calls of a whole path.
     pub fn of(steps: &[Executed], decoded: &[Instruction], symbols: &Symbols) -> Vec<InCall> {
-        let mut calls = Calls { frames: Vec::new(), made: 0, way: 0 };
+        let mut calls = Calls { frames: Vec::new(), floor: 0, made: 0, way: 0 };
         let mut all = Vec::with_capacity(steps.len());
+        let switches =
+            |step: &Executed| symbols.place(step.address).is_some_and(|place| place.name == SWITCH);
+        // The first leads to other tasks, the last back.
+        let first = steps.iter().position(switches);
+        let last = steps.iter().rposition(switches);
         for (place, step) in steps.iter().enumerate() {
             let before = place.checked_sub(1).and_then(|last| steps.get(last).zip(decoded.get(last)));
-            if let Some((last, instruction)) = before {
-                calls.go(last, instruction, step, symbols);
+            if let Some((before, instruction)) = before {
+                calls.go(before, instruction, step, symbols);
+            }
+            if Some(place) == first {
+                calls.floor = calls.frames.len();
+            } else if Some(place) == last {
+                calls.frames.truncate(calls.floor);
+                calls.floor = 0;
             }
             all.push(calls.here());
         }
@@ -58,6 +74,7 @@ impl Calls {
         match instruction.flow_control() {
             _ if last.ring != step.ring => {
                 self.frames.clear();
+                self.floor = 0;
                 self.made += 1;
                 self.way = self.made;
             }
@@ -83,12 +100,13 @@ impl Calls {
     /// To the call that is returned to, if there is one. Otherwise a thunk's `ret` is a jump in its call: it leaves the calls in thunks
     /// alone.
     fn pop(&mut self, to: u64, symbols: &Symbols) {
-        let found = self.frames.iter().rposition(|frame| frame.back == to);
+        let found =
+            self.frames.iter().rposition(|frame| frame.back == to).filter(|found| *found >= self.floor);
         let is_in_thunk =
             |frame: &Frame| symbols.place(frame.back).is_some_and(|place| functions::is_thunk(&place.name));
         let in_thunks = self.frames.iter().rev().take_while(|frame| is_in_thunk(frame)).count();
         let left = self.frames.len().saturating_sub(in_thunks.max(1));
-        self.frames.truncate(found.unwrap_or(left));
+        self.frames.truncate(found.unwrap_or(left).max(self.floor));
         if found.is_none() && self.frames.is_empty() {
             // To what was called before the path began.
             self.made += 1;

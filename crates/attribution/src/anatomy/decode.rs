@@ -1,7 +1,7 @@
 //! Instructions from the bytes that stood in memory.
 
 use crate::anatomy::symbols::Symbols;
-use iced_x86::{Code, Formatter, GasFormatter, Instruction, SymbolResolver, SymbolResult};
+use iced_x86::{Code, Formatter, GasFormatter, Instruction, OpKind, SymbolResolver, SymbolResult};
 use std::rc::Rc;
 
 /// Writes instructions as the GNU assembler does.
@@ -40,13 +40,16 @@ struct Names(Rc<Symbols>);
 impl SymbolResolver for Names {
     fn symbol(
         &mut self,
-        _: &Instruction,
+        code: &Instruction,
         _: u32,
-        _: Option<u32>,
+        operand: Option<u32>,
         address: u64,
         size: u32,
     ) -> Option<SymbolResult<'_>> {
+        let is_memory = operand.is_some_and(|operand| code.op_kind(operand) == OpKind::Memory);
+        let own = self.0.own(code).filter(|_| is_memory);
         match size {
+            _ if own.is_some() => Some(SymbolResult::with_string(address, own?.text())),
             8 => Some(SymbolResult::with_string(address, self.0.text(address)?)),
             // 32 bits that the processor extends may be an address, or any number.
             4 => {

@@ -34,7 +34,7 @@ pub(crate) fn tell(path: &mut Path) {
             None => phase = Phase::In,
             Some(Region::Of(Part::Handler)) => phase = Phase::Back,
             Some(Region::Entry) => {
-                phase = next(phase, &node.code);
+                phase = next(phase, path, place);
                 if is_mark(path, place) {
                     path.tell_idle(place, Part::Returns);
                 } else if let Some(part) = part(path, place, phase) {
@@ -52,9 +52,16 @@ fn is_mark(path: &Path, place: usize) -> bool {
     is_nop(&path.0[place].code) && path.0.get(place + 1).is_some_and(untrains)
 }
 
-fn next(phase: Phase, code: &Instruction) -> Phase {
+/// Whether the stack's pointer is kept before another stack is taken, from which the frame is then copied.
+fn keeps_stack(path: &Path, place: usize) -> bool {
+    let takes = path.code(place + 1).is_some_and(|next| moves_stack_pointer(next) && is_own(next));
+    takes && moves(&path.0[place].code, Register::RSP, Register::RDI)
+}
+
+fn next(phase: Phase, path: &Path, place: usize) -> Phase {
+    let code = &path.0[place].code;
     match phase {
-        Phase::In if is_frame_argument(code) => Phase::Arguments,
+        Phase::In if is_frame_argument(code) && !keeps_stack(path, place) => Phase::Arguments,
         Phase::Back if code.mnemonic() == Mnemonic::Pop => Phase::Out,
         Phase::Back | Phase::Out if moves(code, Register::RSP, Register::RDI) => Phase::Copied,
         Phase::Back | Phase::Out | Phase::Copied if code.mnemonic() == Mnemonic::Swapgs => Phase::Swapped,
@@ -125,11 +132,14 @@ fn entering(path: &Path, place: usize) -> Option<Part> {
     let code = &path.0[place].code;
     let calls_sync = path.0.iter().skip(place + 1).take(2).any(|node| node.name() == "sync_regs");
     match code.mnemonic() {
-        _ if moves_stack_pointer(code) => Some(Part::KernelStack),
+        _ if moves_stack_pointer(code) || keeps_stack(path, place) => Some(Part::KernelStack),
         // A 32-bit program's, kept in a register that it does not have.
         _ if moves(code, Register::ESP, Register::R8D) => Some(Part::KernelStack),
         Mnemonic::Lea if calls_sync => Some(Part::CopyFrame),
-        _ if moves(code, Register::RAX, Register::RSP) => Some(Part::CopyFrame),
+        Mnemonic::Push if code.memory_base() == Register::RDI => Some(Part::CopyFrame),
+        // Until 5.16 the call's number is the first argument.
+        _ if moves(code, Register::RAX, Register::RDI) => Some(Part::Handler),
+        _ if moves(code, Register::RAX, Register::RSP) => Some(Part::KernelStack),
         Mnemonic::Push | Mnemonic::Pop | Mnemonic::Pushf | Mnemonic::Pushfq => Some(Part::Frame),
         // sysenter leaves the program's flags as they are; some must not be set in the kernel.
         _ if decides(code) => Some(Part::Flags),

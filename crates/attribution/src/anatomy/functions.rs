@@ -54,6 +54,42 @@ const CALLS: &[&str] = &[
 /// What an entry of exceptions and interrupts calls first.
 const EXCEPTIONS: &[&str] = &["exc_", "sysvec_", "common_interrupt"];
 
+/// What such a function calls for what has happened: the service of an exception, or of an interrupt, begins here.
+const EXCEPTION_SERVICE: &[&str] = &[
+    "do_user_addr_fault",
+    "do_kern_addr_fault",
+    "bad_area",
+    "__bad_area",
+    "__handle_mm_fault",
+    "handle_mm_fault",
+    "do_user_cp_fault",
+    "do_error_trap",
+    "do_trap",
+    "do_int3",
+    "uprobe_get_trap_addr",
+    "handle_bug",
+    "handle_invalid_op",
+    "handle_xfd_event",
+    "math_error",
+    "gp_",
+    "fixup_",
+    "force_sig",
+    "notify_die",
+    "__exc_",
+    "__sysvec_",
+    "local_apic_timer_interrupt",
+    "hrtimer_interrupt",
+    "__common_interrupt",
+    "handle_irq",
+    "generic_handle_",
+    "native_apic_mem_write",
+    "native_apic_mem_eoi",
+    "native_apic_msr_write",
+    "native_apic_msr_eoi",
+    "apic_eoi",
+    "kvm_guest_apic_eoi_write",
+];
+
 /// What these hand an exception to. Interrupts are let in, and held back again, in either.
 const HANDLES: &[&str] = &[
     "do_user_addr_fault",
@@ -84,7 +120,48 @@ const WORK: &[&str] = &[
     "enter_from_user_mode",
     "irqentry_exit",
     "syscall_slow_exit_work",
+    "prepare_exit_to_usermode",
+    "arch_exit_to_user_mode",
 ];
+
+/// What that work calls for what is due.
+const DUE: &[&str] = &[
+    // Accounting of the time in the kernel.
+    "__ct_user_",
+    "ct_user_",
+    "__context_tracking_",
+    "user_exit_irqoff",
+    "user_enter_irqoff",
+    "vtime_user_",
+    // The registers of the floating-point unit, which must be the program's.
+    "fpregs_assert_state_consistent",
+    "switch_fpu_return",
+    "fpregs_restore_userregs",
+    "fire_user_return_notifiers",
+    // The accounting of interrupts, and what they have left to do.
+    "irq_enter_rcu",
+    "irq_exit_rcu",
+    "__irq_exit_rcu",
+    "do_softirq",
+    "__do_softirq",
+    "tick_irq_enter",
+    "rcu_irq_",
+    "rcu_user_",
+    "ct_irq_",
+    "ct_nmi_",
+    "rseq_",
+    "__rseq_",
+    "unwind_deferred",
+    "task_work_run",
+    "raw_irqentry_exit_cond_resched",
+];
+
+/// What the C function of an entry calls first, or last, of the work.
+const WHOLE_WORK: &[&str] =
+    &["syscall_e", "irqentry_e", "enter_from_user_mode", "exit_to_user_mode", "prepare_exit_to_usermode"];
+
+/// What draws the distance by which a call moves its stack.
+const STACK_OFFSET: &[&str] = &["prandom_u32_state", "get_random_u16"];
 
 /// Tracing of calls.
 const TRACE: &[&str] = &[
@@ -160,29 +237,51 @@ pub(crate) fn is_thunk(name: &str) -> bool {
 pub(crate) fn region(name: &str, caller: Option<Region>) -> Option<Region> {
     let name = base(name);
     let is_handler = caller == Some(Region::Of(Part::Handler));
+    // What other tasks execute is what these are for.
+    if caller == Some(Region::Of(Part::Schedule)) {
+        return caller;
+    }
     Some(Region::Of(match name {
         _ if begins(name, ENTRY) => return Some(Region::Entry),
         _ if begins(name, CALLS) || begins(name, EXCEPTIONS) => Part::Handler,
         _ if begins(name, DISPATCH) => Part::Dispatch,
         _ if begins(name, SERVICE) => Part::Service,
-        _ if begins(name, WORK) => Part::Work,
+        _ if is_handler && begins(name, EXTERNAL) => Part::ExternalCheck,
+        _ if is_handler && begins(name, EXCEPTION_SERVICE) => Part::Service,
+        _ if is_handler && begins(name, STACK_OFFSET) => Part::StackOffset,
+        _ if begins(name, WORK) || begins(name, DUE) => Part::Work,
         _ if begins(name, TRACE) => Part::Trace,
-        _ if begins(name, &["__audit_syscall_", "audit_syscall_"]) => Part::Audit,
-        _ if begins(name, &["__secure_computing", "__seccomp_filter"]) => Part::Filter,
+        _ if begins(name, &["__audit_syscall_", "audit_syscall_", "syscall_enter_audit"]) => Part::Audit,
+        _ if begins(name, &["__secure_computing", "__seccomp_"]) => Part::Filter,
         _ if begins(name, SIGNAL) => Part::Signal,
         _ if is_handler && begins(name, ARGUMENT) => Part::Handler,
-        _ if is_handler && begins(name, EXTERNAL) => Part::ExternalCheck,
         "schedule" | "preempt_schedule_irq" => Part::Schedule,
         _ => return None,
     }))
 }
 
-/// What belongs to a function whose name says nothing, by who has called it.
+/// What belongs to a function whose name says nothing, by who has called it. What an entry or its C function calls has a name that is
+/// known, or is not known at all: the service begins behind the dispatch.
 pub(crate) fn called_by(caller: Region) -> Region {
     match caller {
-        // What an entry calls has a name that is known, or is not known at all.
-        Region::Entry => Region::Of(Part::Other),
-        Region::Of(Part::Handler | Part::Dispatch) => Region::Of(Part::Service),
+        Region::Entry | Region::Of(Part::Handler) => Region::Of(Part::Other),
+        Region::Of(Part::Dispatch) => Region::Of(Part::Service),
         region => region,
     }
+}
+
+/// Whether it is the C function of an entry, or of the work around: interrupts are let in, and held back again, in these.
+pub(crate) fn is_around(name: &str) -> bool {
+    let name = base(name);
+    begins(name, CALLS) || begins(name, EXCEPTIONS) || begins(name, WORK)
+}
+
+/// Whether it does, or has inlined, what is due before a call is served.
+pub(crate) fn enters(name: &str) -> bool {
+    base(name) == "syscall_trace_enter" || is_of_calls(name)
+}
+
+/// Whether the C function of an entry calls it for all of the work that is due.
+pub(crate) fn is_whole_work(name: &str) -> bool {
+    begins(base(name), WHOLE_WORK)
 }

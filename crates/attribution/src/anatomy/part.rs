@@ -39,7 +39,7 @@ parts! {
     Smap "smap" ["smap"], "stac and clac, which open and close the program's memory to the kernel";
     Pti "pti" ["pti", "cr3-writes"], "page-table isolation: CR3 is read, changed and written; or the jump over that";
     Pcid "pcid" ["pcid", "asids"], "process-context identifiers: the bit that keeps translations, and the mask of identifiers to flush";
-    KernelStack "kernel-stack" [], "the switch from the entry's first stack to the thread's stack";
+    KernelStack "kernel-stack" [], "the switch from the entry's first stack to the thread's stack, and to that of interrupts and back";
     Frame "stack" ["stack"], "the frame: registers pushed on the way in and popped on the way out";
     Flags "flags" [], "the program's flags: cld, and the test for flags that must not be set in the kernel";
     ClearRegisters "clear-registers" ["clear-registers"], "registers zeroed: on entry so that a program cannot steer speculation, on exit so that no kernel data leaks";
@@ -57,13 +57,13 @@ parts! {
     Retpoline "retpoline" ["dispatch"], "thunks in place of indirect calls and jumps";
     Work "work" ["work"], "the thread's flags tested on entry and exit, and what they ask for";
     Interrupts "interrupts" [], "the entry's own sti and cli; those of the service are part of the service";
-    Trace "trace" ["trace"], "system call events for tracers";
+    Trace "trace" ["trace"], "events for tracers: those of system calls, and the branches to all others";
     Filter "filter" ["filter"], "seccomp: its checks, its list of calls that are always allowed, and the filters that run";
     Audit "audit" ["audit"], "records of the audit system";
     Canary "canary" ["canary"], "the stack protector's word stored and compared";
     Ibt "ibt" ["ibt"], "endbr64, which marks the targets of indirect branches; or the nop in its place";
     FunctionTrace "function-trace" [], "nops at the start of functions, which the function tracer replaces";
-    StaticKeys "static-keys" [], "nops of 2 or 5 bytes in functions, which boot or a tracer can turn into jumps or calls";
+    StaticKeys "static-keys" [], "nops of 2 or 5 bytes in functions, which can become jumps or calls; what for, no name says";
     Paravirt "paravirt" [], "nops in place of the calls that a guest of Xen makes, and jumps over what only such a guest executes";
     Service "service" [], "what was asked for: the function of the call or the exception, and everything it calls";
     Signal "signal" [], "a signal: found, its frame built for the program, its handler prepared";
@@ -80,7 +80,7 @@ parts! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Confidence {
-    /// The kernel's own table of alternatives says so.
+    /// The kernel's own tables say so: of alternatives, of static keys, of traced functions.
     Table,
     /// By the function that it is in, or that has called it.
     Symbol,

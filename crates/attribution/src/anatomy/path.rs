@@ -1,7 +1,7 @@
 //! A path that is being told apart: its instructions, and what is known of each so far.
 
 use crate::anatomy::calls::InCall;
-use crate::anatomy::functions::Region;
+use crate::anatomy::functions::{self, Region};
 use crate::anatomy::{Confidence, Location, Part};
 use iced_x86::Instruction;
 use std::ops::RangeInclusive;
@@ -18,6 +18,8 @@ pub(crate) struct Node {
     pub is_idle: bool,
     /// For a jump that boot has put in the place of a nop: what the kernel's file has behind it. Empty for all others.
     pub skips: Vec<Instruction>,
+    /// What of the CPU's own data it has an operand in, by its name and the offset in it.
+    pub own: Option<Location>,
     /// What its function belongs to; none in the program.
     pub region: Option<Region>,
     /// What it belongs to, as soon as that is known.
@@ -66,6 +68,11 @@ impl Path {
 
     pub fn code(&self, place: usize) -> Option<&Instruction> {
         self.0.get(place).map(|node| &node.code)
+    }
+
+    /// What a call calls, thunks left out.
+    pub fn called(&self, call: usize) -> Option<&Node> {
+        self.0.get(call + 1..)?.iter().find(|node| !functions::is_thunk(node.name()))
     }
 
     /// The places of a call's own instructions before this one, the nearest first: what it calls is left out.

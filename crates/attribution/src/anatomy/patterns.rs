@@ -1,8 +1,7 @@
 //! Sequences that are known by what their instructions are, wherever the compiler has put them.
 
 use crate::anatomy::code::{
-    clears, decides, goes_back, has_memory, is_nop, is_own, jumps, keeps_decision, loads_ecx, moves,
-    reads_cr3, writes_cr3,
+    clears, decides, goes_back, has_memory, is_nop, is_own, jumps, loads_ecx, moves, reads_cr3, writes_cr3,
 };
 use crate::anatomy::functions::{self, Region};
 use crate::anatomy::path::{Node, Path};
@@ -18,8 +17,8 @@ const SPEC_CTRL: u32 = 0x48;
 /// `%gs:0x28`, where GCC has the stack protector's word.
 const CANARY: u64 = 0x28;
 
-/// The flags of `thread_info.syscall_work` that ask for work on entry (`SYSCALL_WORK_ENTER` in `include/linux/entry-common.h`).
-const SYSCALL_WORK_ENTER: u8 = 0x3f;
+/// Where it is since Linux 6.15.
+const GUARD: &str = "__stack_chk_guard";
 
 /// Tells all sequences.
 pub(crate) fn tell(path: &mut Path) {
@@ -30,11 +29,9 @@ pub(crate) fn tell(path: &mut Path) {
         index_mask(path, place);
         canary(path, place);
         division(path, place);
-        thread_flags(path, place);
     }
     stack_offset::tell(path);
     nops(path);
-    return_checks(path);
     dispatch(path);
     no_such_call(path);
     external_check(path);
@@ -51,14 +48,32 @@ fn single(path: &mut Path) {
             Mnemonic::Stac | Mnemonic::Clac => Part::Smap,
             Mnemonic::Endbr64 | Mnemonic::Endbr32 => Part::Ibt,
             Mnemonic::Verw => Part::Verw,
-            Mnemonic::Sti | Mnemonic::Cli if node.is_around() || is_of_exception(path, place) => {
+            Mnemonic::Sti | Mnemonic::Cli if lets_in(node) || is_of_exception(path, place) => {
                 Part::Interrupts
             }
             _ if goes_back(&node.code) => Part::Leaving,
+            _ if node.is_in(Part::Handler) && switches_stack(&node.code) => Part::KernelStack,
             _ => continue,
         };
         path.tell(place, part, Confidence::Pattern);
     }
+}
+
+/// `mov %rsp, (register); mov register, %rsp`, and behind what was called `pop %rsp`: the stack of interrupts. A frame's pointer is rbp.
+fn switches_stack(code: &Instruction) -> bool {
+    let registers = code.op0_kind() == OpKind::Register && code.op1_kind() == OpKind::Register;
+    let is_rsp = code.op0_register() == Register::RSP;
+    match code.mnemonic() {
+        Mnemonic::Pop => is_rsp,
+        Mnemonic::Mov if registers => is_rsp && code.op1_register() != Register::RBP,
+        Mnemonic::Mov => code.op0_kind() == OpKind::Memory && code.op1_register() == Register::RSP,
+        _ => false,
+    }
+}
+
+/// Whether it is in the entry's own code, in its C function, or in the work around that.
+fn lets_in(node: &Node) -> bool {
+    node.region == Some(Region::Entry) || node.is_around() && functions::is_around(node.name())
 }
 
 /// Whether `sti` or `cli` is of the function that handles an exception, and not of a sequence in it that saves the flag and restores it.
@@ -177,9 +192,11 @@ fn index_mask(path: &mut Path, place: usize) {
 /// The stack protector's word is loaded, put on the stack and cleared from the register; and loaded, compared, and decided by.
 fn canary(path: &mut Path, place: usize) {
     let node = &path.0[place];
-    let is_word = is_own(&node.code)
+    let is_named = node.own.as_ref().is_some_and(|own| own.name == GUARD && own.offset == 0);
+    let is_fixed = is_own(&node.code)
         && node.code.memory_base() == Register::None
         && node.code.memory_displacement64() == CANARY;
+    let is_word = is_named || is_fixed;
     if !is_word || node.ring == 3 {
         return;
     }
@@ -228,40 +245,32 @@ fn division(path: &mut Path, place: usize) {
     }
 }
 
-/// In the C function of an entry: the flags of the thread that ask for work are loaded, tested, and decided by.
-fn thread_flags(path: &mut Path, place: usize) {
-    let node = &path.0[place];
-    let is_test = node.code.mnemonic() == Mnemonic::Test && node.code.op1_kind() == OpKind::Immediate8;
-    if !is_test || !node.is_in(Part::Handler) || node.code.immediate8() != SYSCALL_WORK_ENTER {
-        return;
-    }
-    let loads = |code: &Instruction| code.mnemonic() == Mnemonic::Mov && code.op1_kind() == OpKind::Memory;
-    let load = path.before(place).take(2).find(|at| loads(&path.0[*at].code));
-    let branch = path.behind(place).next().filter(|at| decides(&path.0[*at].code));
-    if let (Some(load), Some(branch)) = (load, branch) {
-        [load, place, branch].into_iter().for_each(|at| path.tell(at, Part::Work, Confidence::Pattern));
-    }
-}
-
-/// From the check of a call's number to the call of what knows its function.
+/// From the check of a call's number to the call of what knows its function, or of the function that a table has.
 fn dispatch(path: &mut Path) {
-    for place in 1..path.0.len() {
-        let (last, node) = (&path.0[place - 1], &path.0[place]);
-        if !(last.is_in(Part::Handler) && node.is_in(Part::Dispatch) && last.code.is_call_near()) {
+    for call in 0..path.0.len() {
+        let node = &path.0[call];
+        let is_call = node.code.is_call_near() || node.code.is_call_near_indirect();
+        let leads = is_call && node.is_in(Part::Handler) && path.called(call).is_some_and(is_dispatched);
+        if !leads {
             continue;
         }
-        let own: Vec<usize> = std::iter::once(place - 1).chain(path.before(place - 1).take(12)).collect();
-        let bound = own.iter().position(|at| path.0[*at].code.mnemonic() == Mnemonic::Ja);
+        let own: Vec<usize> = std::iter::once(call).chain(path.before(call).take(12)).collect();
+        let bound = own.iter().position(|at| is_bound(&path.0[*at].code));
         let until = bound.map_or(0, |bound| bound + 1);
         own.into_iter().take(until + 1).for_each(|at| path.tell(at, Part::Dispatch, Confidence::Pattern));
     }
+}
+
+/// Whether it is the function of a call, or what knows it.
+fn is_dispatched(called: &Node) -> bool {
+    called.is_in(Part::Dispatch) || functions::serves(called.name())
 }
 
 /// The check of a number that no call has: between the work of entry and exit, comparisons with constants, the first of them with the bound.
 fn no_such_call(path: &mut Path) {
     for place in 1..path.0.len() {
         let node = &path.0[place];
-        if !(functions::is_of_calls(node.name()) && node.code.mnemonic() == Mnemonic::Ja) {
+        if !(functions::is_of_calls(node.name()) && is_bound(&node.code)) {
             continue;
         }
         let bound = path.before(place).next().filter(|at| is_number_check(&path.0[*at].code));
@@ -274,6 +283,11 @@ fn no_such_call(path: &mut Path) {
         let all: Vec<usize> = [bound, place].into_iter().chain(more).collect();
         all.into_iter().for_each(|at| path.tell(at, Part::Dispatch, Confidence::Pattern));
     }
+}
+
+/// Whether it branches where a number is above another, or is not.
+fn is_bound(code: &Instruction) -> bool {
+    matches!(code.mnemonic(), Mnemonic::Ja | Mnemonic::Jbe)
 }
 
 /// `cmp $number, register`
@@ -347,39 +361,8 @@ fn nops(path: &mut Path) {
     }
 }
 
-/// In the C function of an entry, behind the work of the exit: comparisons of what is in the frame, and what they have told.
-fn return_checks(path: &mut Path) {
-    for place in 1..path.0.len() {
-        let call = path.before(place).next().filter(|call| call + 1 != place);
-        let Some(call) = call.filter(|_| path.0[place].is_in(Part::Handler)) else { continue };
-        // The work is called here, or in another part of the entry's C code that is called here.
-        let is_c = path.0[call + 1].is_in(Part::Work) || path.0[call + 1].is_in(Part::Handler);
-        let has_worked = path.0[call + 1..place].iter().any(|node| node.is_in(Part::Work));
-        let rest: Vec<usize> = std::iter::once(place).chain(path.behind(place)).collect();
-        // A return thunk may call, too.
-        let calls = |node: &Node| {
-            let calls = node.code.is_call_near() || node.code.is_call_near_indirect();
-            calls && !functions::is_thunk(node.name())
-        };
-        let goes_on = rest.iter().any(|at| calls(&path.0[*at]));
-        if is_c && has_worked && !goes_on {
-            checks(path, &rest);
-        }
-    }
-}
-
-/// Of the end of a function: up to the last comparison, and what keeps its answer; not the registers that are loaded between.
-fn checks(path: &mut Path, rest: &[usize]) {
-    let Some(decided) = rest.iter().rposition(|at| decides(&path.0[*at].code)) else { return };
-    let kept = rest.iter().skip(decided + 1).take(3).position(|at| keeps_decision(&path.0[*at].code));
-    let mut last = decided + kept.map_or(0, |kept| kept + 1);
-    last += usize::from(kept.is_some() && rest.get(last + 1).is_some_and(|at| jumps(&path.0[*at].code)));
-    let told = rest[..=last].iter().filter(|at| path.0[**at].code.mnemonic() != Mnemonic::Pop);
-    let told: Vec<usize> = told.copied().collect();
-    told.into_iter().for_each(|at| path.tell(at, Part::ReturnChecks, Confidence::Pattern));
-}
-
 /// Whether a register is moved that is the stack's or the frame's.
 pub(crate) fn is_frame_argument(code: &Instruction) -> bool {
-    moves(code, Register::RSP, Register::RDI) || moves(code, Register::ESP, Register::EAX)
+    let first = moves(code, Register::RSP, Register::RDI) || moves(code, Register::ESP, Register::EAX);
+    first || moves(code, Register::RSP, Register::RSI)
 }

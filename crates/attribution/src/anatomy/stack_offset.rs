@@ -9,6 +9,9 @@ use iced_x86::{FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAcc
 /// No sequence here has more instructions.
 const LONGEST: usize = 16;
 
+/// With what counts how deep the CPU is in code that must not be interrupted.
+const LONGEST_KEYED: usize = 28;
+
 /// So far behind it is looked for what else uses the task that was loaded.
 const USED_WITHIN: usize = 40;
 
@@ -19,10 +22,29 @@ const KEPT_BY_CALLS: [Register; 6] =
 /// Tells what moves the stack, what draws the next distance, and where these are switched off the jumps past them.
 pub(crate) fn tell(path: &mut Path) {
     for place in 0..path.0.len() {
-        if path.0[place].is_around() && path.0[place].part.is_none() {
+        let may_be = path.0[place].part.is_none_or(|(part, _)| part == Part::StackOffset);
+        if path.0[place].is_around() && may_be {
+            keyed(path, place);
             executed(path, place);
             skipped(path, place);
         }
+    }
+}
+
+/// Behind the branch of the key in the C function of an entry, which leads to it: all up to where the stack is moved and aligned.
+fn keyed(path: &mut Path, place: usize) {
+    let node = &path.0[place];
+    let is_key = node.part == Some((Part::StackOffset, Confidence::Table)) && node.is_in(Part::Handler);
+    if !is_key {
+        return;
+    }
+    let own: Vec<usize> = path.behind(place).take(LONGEST_KEYED).collect();
+    let codes: Vec<Instruction> = own.iter().map(|at| path.0[*at].code).collect();
+    let Some(at) = codes.iter().position(subtracts) else { return };
+    let length = at + 1 + aligned(&codes[at + 1..]);
+    let is_drawn = codes[..at].iter().all(|code| !is_nop(code) && code.mnemonic() != Mnemonic::Sti);
+    if is_drawn {
+        own[..length].iter().for_each(|at| path.tell(*at, Part::StackOffset, Confidence::Pattern));
     }
 }
 
@@ -70,11 +92,21 @@ fn skipped(path: &mut Path, place: usize) {
 /// How many instructions the sequence has that these begin with; none where they begin with none. Only the C function of an entry moves
 /// its stack.
 fn sequence(codes: &[Instruction], may_move: bool) -> Option<usize> {
+    if let Some(drawn) = called(codes).filter(|_| may_move) {
+        return Some(drawn + moves_stack(codes.get(drawn..)?)?);
+    }
     let distance = usize::from(task(codes).is_some());
     let loaded = codes.get(distance).filter(|code| loads(code))?;
     let rest = codes.get(distance + 1..)?;
     let length = if may_move { moves_stack(rest) } else { None }.or_else(|| draws(rest, loaded))?;
     Some(distance + 1 + length)
+}
+
+/// Since Linux 7: the CPU's state of a generator, and the call that draws from it.
+fn called(codes: &[Instruction]) -> Option<usize> {
+    let [own, state, call, ..] = codes else { return None };
+    let is_state = state.mnemonic() == Mnemonic::Lea && state.memory_base() == own.op0_register();
+    (loads_own(own) && is_state && call.is_call_near()).then_some(3)
 }
 
 /// The register with the task, where that is loaded for the distance that it keeps.
@@ -97,18 +129,24 @@ fn computes_alone(code: &Instruction) -> bool {
 
 /// `sub` of the distance from rsp, with what limits it before, and the alignment behind.
 fn moves_stack(codes: &[Instruction]) -> Option<usize> {
-    let subtracts = |code: &Instruction| {
-        code.mnemonic() == Mnemonic::Sub
-            && code.op0_register() == Register::RSP
-            && code.op1_kind() == OpKind::Register
-    };
     let at = codes.iter().position(subtracts)?;
+    codes[..at].iter().all(computes_alone).then_some(at + 1 + aligned(&codes[at + 1..]))
+}
+
+/// `sub` of a register from rsp.
+fn subtracts(code: &Instruction) -> bool {
+    code.mnemonic() == Mnemonic::Sub
+        && code.op0_register() == Register::RSP
+        && code.op1_kind() == OpKind::Register
+}
+
+/// How many instructions align what the stack's pointer has become.
+fn aligned(codes: &[Instruction]) -> usize {
     let aligns = |code: &&Instruction| {
         let by_stack = code.mnemonic() == Mnemonic::Lea && code.memory_base() == Register::RSP;
         by_stack || code.mnemonic() == Mnemonic::And && code.op1_kind() != OpKind::Register
     };
-    let aligned = codes[at + 1..].iter().take(2).take_while(aligns).count();
-    codes[..at].iter().all(computes_alone).then_some(at + 1 + aligned)
+    codes.iter().take(2).take_while(aligns).count()
 }
 
 /// `rdtsc`, and the new distance stored where the last was loaded.

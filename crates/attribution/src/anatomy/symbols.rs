@@ -1,9 +1,10 @@
 //! Names of the kernel's addresses, in one boot.
 
 use crate::anatomy::Location;
+use crate::anatomy::code::is_own;
+use iced_x86::{Instruction, Register};
 use record::trace::Symbol;
 use std::collections::BTreeMap;
-
 use std::ops::Range;
 
 /// No function of a kernel is longer.
@@ -15,9 +16,14 @@ const KERNEL_HALF: u64 = 1 << 63;
 /// Where the kernel's image and its modules are.
 const IMAGE: Range<u64> = 0xffff_ffff_8000_0000..0xffff_ffff_ff00_0000;
 
+/// No kernel has more data for each CPU.
+const OWN: u64 = 16 << 20;
+
 /// The symbols of a boot by address, and how far it has moved the kernel.
 pub(crate) struct Symbols {
     names: BTreeMap<u64, String>,
+    /// What each CPU has of its own, by its offset from the CPU's first. Since Linux 6.15 it has addresses as other data has.
+    own: BTreeMap<u64, String>,
     offset: u64,
 }
 
@@ -39,7 +45,38 @@ impl Symbols {
             }
         }
         let offset = loaded.zip(text).map_or(0, |(loaded, text)| loaded.wrapping_sub(text));
-        Symbols { names, offset }
+        let own = symbols.iter().filter(|symbol| symbol.address < OWN);
+        let own = own.map(|symbol| (symbol.address, symbol.name.clone())).collect();
+        Symbols { names, own, offset }
+    }
+
+    /// The address of the symbol of this name, as linked.
+    pub fn address(&self, name: &str) -> Option<u64> {
+        let (address, _) = self.names.iter().find(|(_, known)| *known == name)?;
+        Some(self.linked(*address))
+    }
+
+    /// The addresses between two symbols, as linked; empty where one of them is missing.
+    pub fn between(&self, start: &str, stop: &str) -> Range<u64> {
+        self.address(start).zip(self.address(stop)).map_or(0..0, |(start, stop)| start..stop)
+    }
+
+    /// The data at an address that the kernel's file gives.
+    pub fn data(&self, linked: u64) -> Option<&str> {
+        let (_, name) = self.names.range(..=linked.wrapping_add(self.offset)).next_back()?;
+        Some(name)
+    }
+
+    /// What of the CPU's own data an instruction has an operand in (`%gs:…`).
+    pub fn own(&self, code: &Instruction) -> Option<Location> {
+        let is_fixed = matches!(code.memory_base(), Register::None | Register::RIP);
+        let address = Some(code.memory_displacement64())
+            .filter(|_| is_fixed && is_own(code) && code.memory_index() == Register::None)?;
+        if address >= KERNEL_HALF {
+            return self.place(address);
+        }
+        let (start, name) = self.own.range(..=address).next_back()?;
+        Some(Location { name: name.clone(), offset: address - start })
     }
 
     /// The address that the kernel's file gives to one of this boot.
@@ -59,11 +96,20 @@ impl Symbols {
     /// the address that the kernel's file gives, so that the texts of two boots are the same.
     pub fn text(&self, address: u64) -> Option<String> {
         Some(match self.place(address) {
-            Some(Location { name, offset: 0 }) => name,
-            Some(Location { name, offset }) => format!("{name}+{offset:#x}"),
+            Some(place) => place.text(),
             None if IMAGE.contains(&address) => format!("{:#x}", self.linked(address)),
             None => return None,
         })
+    }
+}
+
+impl Location {
+    /// `do_syscall_64`, `__rcu_read_lock+0x1d`
+    pub(crate) fn text(&self) -> String {
+        match self {
+            Location { name, offset: 0 } => name.clone(),
+            Location { name, offset } => format!("{name}+{offset:#x}"),
+        }
     }
 }
 

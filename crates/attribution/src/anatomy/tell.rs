@@ -6,8 +6,9 @@ use crate::anatomy::decode::Writer;
 use crate::anatomy::features;
 use crate::anatomy::functions::{self, Region};
 use crate::anatomy::path::{Node, Path};
+use crate::anatomy::sites::Sites;
 use crate::anatomy::symbols::Symbols;
-use crate::anatomy::{Anatomy, Confidence, Instruction, Location, Part, entry, patterns};
+use crate::anatomy::{Anatomy, Confidence, Instruction, Location, Part, entry, handler, patterns};
 use iced_x86::{Decoder, DecoderOptions};
 use linux::{Alternative, Kernel};
 use record::trace::{Executed, Symbol, Trace};
@@ -70,10 +71,12 @@ impl Path {
         let decoded: Vec<_> = trace.steps.iter().map(Executed::decode).collect();
         let calls = Calls::of(&trace.steps, &decoded, symbols);
         let alternatives = Alternatives::of(&kernel.alternatives);
+        let sites = Sites::of(kernel, symbols);
         let mut regions = Regions::default();
         let nodes = trace.steps.iter().zip(decoded).zip(calls).map(|((step, code), call)| {
             let place = symbols.place(step.address).filter(|_| step.ring != 3);
-            let found = alternatives.at(symbols.linked(step.address));
+            let linked = symbols.linked(step.address);
+            let found = alternatives.at(linked);
             let name = place.as_ref().map_or("", |place| place.name.as_str());
             let region = if step.ring == 3 { regions.leave() } else { Some(regions.at(call, name)) };
             let does_nothing = || is_nop(&code) || jumps_over(&code, &found, place.as_ref(), symbols);
@@ -83,13 +86,16 @@ impl Path {
             });
             let skips =
                 if found.is_empty() && step.ring != 3 { skips(&code, symbols, kernel) } else { Vec::new() };
+            let told = of_table.map(|part| (part, does_nothing()));
+            let told = told.or_else(|| sites.at(linked, &code, symbols)).filter(|_| step.ring != 3);
             Node {
                 ring: step.ring,
                 region,
                 skips,
                 is_alternative: !found.is_empty(),
-                is_idle: step.ring != 3 && of_table.is_some() && does_nothing(),
-                part: of_table.filter(|_| step.ring != 3).map(|part| (part, Confidence::Table)),
+                is_idle: told.is_some_and(|(_, is_idle)| is_idle),
+                part: told.map(|(part, _)| (part, Confidence::Table)),
+                own: symbols.own(&code).filter(|_| step.ring != 3),
                 place,
                 code,
                 call,
@@ -109,6 +115,7 @@ impl Path {
             }
         }
         patterns::tell(&mut self);
+        handler::tell(&mut self);
         entry::tell(&mut self);
         for place in 0..self.0.len() {
             match self.0[place].region {

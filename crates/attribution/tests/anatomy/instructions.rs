@@ -1,9 +1,6 @@
 //! Instructions that were in a wrong part, each by the rule that names it now.
 
-#[path = "../../../linux/tests/made/elf.rs"]
-mod made;
-
-use crate::common::{Recorded, count};
+use crate::common::{Recorded, count, made};
 use attribution::anatomy::{Anatomy, Confidence, Instruction, Part};
 use linux::Kernel;
 use record::trace::{Executed, Symbol, Trace};

@@ -4,4 +4,5 @@
 mod common;
 mod document;
 mod instructions;
+mod layouts;
 mod parts;

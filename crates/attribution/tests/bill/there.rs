@@ -145,6 +145,10 @@ fn a_hypervisor_below_is_named_and_not_billed() {
     let exits = there.parts.last().unwrap();
     assert_eq!((exits.kind, exits.figure), (ExplainedKind::Exits, None));
     assert!(exits.note.as_ref().unwrap().starts_with("KVM is below this Linux"));
+    guest.environment.hypervisor.signature = Some("TCGTCGTCGTCG".into());
+    let emulated = by_counts(&guest);
+    let note = emulated.parts.last().unwrap().note.as_ref().unwrap();
+    assert!(note.starts_with("QEMU's emulation is below this Linux"), "{note}");
     assert_eq!(there.rest.unwrap().estimate, 27.0);
 }
 

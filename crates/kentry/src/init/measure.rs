@@ -23,7 +23,7 @@ pub fn run(work: &Work) -> Result<(), String> {
     facts::add_to(&mut document.environment);
     let text = serde_json::to_vec(&document).map_err(|error| error.to_string())?;
     port::send(&Frame::Document(text));
-    let symbols = if work.symbols || work.timer { symbols::functions() } else { Vec::new() };
+    let symbols = if work.symbols || work.timer { symbols::all() } else { Vec::new() };
     if work.follows {
         let timer = symbols.iter().find(|symbol| work.timer && symbol.name == TIMER);
         follow::run(&rows, &document, timer.map(|symbol| symbol.address))?;

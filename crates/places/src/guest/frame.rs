@@ -10,10 +10,10 @@ pub const VERSION: u8 = 1;
 const MAGIC: [u8; 2] = *b"kf";
 const HEAD: usize = 8;
 
-/// The most bytes of a frame: a document with all its rows takes less than one MiB, the symbols of a kernel less than four.
+/// The most bytes of a frame: a document with all its rows takes less than one MiB, the symbols of a kernel less than eight.
 const MOST: usize = 16 << 20;
 
-/// The most symbols: a kernel has less than a quarter of a million functions.
+/// The most symbols: a kernel has less than half a million functions and data.
 const MOST_SYMBOLS: usize = 1 << 20;
 
 /// What the guest's program says first.
@@ -49,7 +49,7 @@ pub enum Frame {
     Hello(Hello),
     /// The document, JSON; whether it is one is not known.
     Document(Vec<u8>),
-    /// Functions of the kernel, by address.
+    /// Functions and data of the kernel, by address.
     Symbols(Vec<Symbol>),
     /// What a program wrote to its standard output.
     Output(Vec<u8>),

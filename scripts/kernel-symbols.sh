@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# Puts a kernel of a Debian suite into target/symbols/NAME/, without installing it: kernel.deb, which is what `--kernel` takes, and vmlinux, the
+# same with symbols and debug information, out of its -dbg package. That has some 350 MB for a cloud kernel, and 1 GB for others.
+#
+#	scripts/kernel-symbols.sh SUITE [KIND]		KIND is cloud (the default), rt, or generic: the suite's newest
+#	scripts/kernel-symbols.sh SUITE RELEASE		that one: 7.3.4+deb13-cloud-amd64
+#
+# Prints the folder. What is there is made anew after a week. tests/anatomy_truth.rs holds anatomies of each kernel in target/symbols against it.
+# Ends with 77 where it cannot be had; the last line on stderr says why.
+set -euo pipefail
+
+suite=${1:?usage: kernel-symbols.sh SUITE [KIND|RELEASE]}
+kind=${2-cloud}
+folder=$(cd "$(dirname "$0")/.." && pwd)/target/symbols/$suite-$kind
+. "$(dirname "$0")/apart.sh"
+
+# In a folder beside it, which takes its place when all is there.
+make_anew() {
+	local release
+	mkdir -p "${folder%/*}"
+	work=$(mktemp -d "${folder%/*}/.fetch.XXXXXX")
+	trap 'rm -rf "$work"' EXIT
+	mkdir "$work/new"
+	set_apart "$work/apt" "$suite" || return
+	release=$(newest)
+	[ -n "$release" ] || { cannot "it has no kernel of that kind"; return; }
+	fetch "linux-binary-$release" || fetch "linux-image-$release" || { cannot "the kernel $release cannot be fetched"; return; }
+	mv "$work"/linux-*.deb "$work/new/kernel.deb"
+	fetch "linux-image-$release-dbg" || { cannot "there is no linux-image-$release-dbg"; return; }
+	unpack "$work"/linux-image-*-dbg_*.deb || { cannot "no vmlinux is in linux-image-$release-dbg"; return; }
+	rm -rf "$folder"
+	mv "$work/new" "$folder"
+}
+
+# The release that the suite's package of this kind depends on.
+newest() {
+	case $kind in
+	generic) set -- linux-image-amd64 ;;
+	cloud | rt) set -- "linux-image-$kind-amd64" ;;
+	*) echo "$kind" && return ;;
+	esac
+	apart apt-cache depends "$1" 2>&1 | sed -n 's/^ *Depends: linux-image-\([0-9][^ ]*\).*/\1/p' | head -n 1
+}
+
+fetch() {
+	(cd "$work" && apart apt-get download "$1") 2>/dev/null
+}
+
+# unpack PACKAGE: its vmlinux, which is in boot/ until Linux 6.12, and in lib/modules/ in packages of newer ones.
+unpack() {
+	dpkg-deb --fsys-tarfile "$1" | tar -x -C "$work/new" --wildcards --transform 's|.*/||' --no-anchored 'boot/vmlinux-*' 'modules/*/vmlinux' \
+		2>/dev/null || true
+	find "$work/new" -name 'vmlinux-*' -type l -delete
+	find "$work/new" -name 'vmlinux-*' -exec mv {} "$work/new/vmlinux" \;
+	[ -s "$work/new/vmlinux" ]
+}
+
+cannot() {
+	echo "kernel-symbols.sh: the symbols of a kernel of Debian's $suite ($kind) cannot be had here: $1" >&2
+	return 1
+}
+
+renew "$folder" vmlinux
