@@ -54,12 +54,22 @@ static void point_for_program(void)
 	gate_opens(exceptions_serve);
 }
 
+/* In Linux's order they have a path of their own. */
+static void point_page_faults(void)
+{
+	if (configured[SWITCH_ORDER] == ORDER_LAB)
+		gate_to_stub(VECTOR_PAGE_FAULT);
+	else
+		gate_to_path(VECTOR_PAGE_FAULT, path_page_fault, 0);
+}
+
 void hardware_point(void)
 {
 	point_fast_calls();
 	gate_to_path(VECTOR_INT80, path_int80, configured[SWITCH_GATE] == GATE_TRAP);
 	gates_to_paths(path_call_gate_x86_64, path_call_gate_i386);
 	rings_point();
+	point_page_faults();
 	point_for_program();
 }
 

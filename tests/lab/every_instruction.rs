@@ -35,6 +35,8 @@ pub const CLOSED: &[&str] = &[
     "exception",
     "int3_i386",
     "int3_x86_64",
+    // Empty but in Linux's order.
+    "page_fault",
     "syscall_i386",
     "syscall_x86_64",
     "sysenter_i386",
@@ -749,6 +751,18 @@ fn interrupts_at_every_instruction_of_a_trampoline_and_of_copied_frames_change_n
         "pti=on copy-frame=on stack=minimum exit=iret gate=trap",
     ];
     check_all(INTEL, &CONFIGURATIONS);
+}
+
+#[test]
+fn interrupts_at_every_instruction_of_linuxs_order_change_nothing() {
+    const CONFIGURATIONS: [&str; 4] = [
+        "pti=on copy-frame=on stack=frame exit=natural order=linux-5.10 idle=on swapgs=on gate=trap",
+        "pti=on copy-frame=on stack=frame exit=natural order=linux-6.1 clear-registers=on swapgs=on ibrs=on verw=on returns=thunk gate=trap",
+        "pti=on copy-frame=on stack=frame exit=natural order=linux-6.12 clear-registers=on swapgs=on idle=on verw=on gate=trap",
+        "pti=trampoline copy-frame=on stack=frame exit=natural order=linux-6.12 swapgs=on idle=on gate=trap",
+    ];
+    check_all(INTEL, &CONFIGURATIONS);
+    check_all(AMD, &CONFIGURATIONS[2..3]);
 }
 
 /// What is behind an entry, all of it; but for work, of which there is none.

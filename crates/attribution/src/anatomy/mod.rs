@@ -11,7 +11,7 @@ mod difference;
 mod document;
 mod entry;
 mod features;
-mod functions;
+pub(crate) mod functions;
 mod instruction;
 mod part;
 mod path;
@@ -21,6 +21,7 @@ mod symbols;
 mod tell;
 
 pub use beside::{Beside, BesideLine, Verdict};
+pub(crate) use code::is_nop;
 pub use count::{Function, PartCount};
 pub use difference::{Changed, Difference, Piece};
 pub use document::{BootedConfiguration, Document, Followed, SCHEMA, load};
