@@ -5,6 +5,7 @@
 mod anatomy;
 mod arms;
 mod asked;
+mod beside_linux;
 mod bill;
 mod bill_show;
 mod bill_stream;

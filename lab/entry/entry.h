@@ -55,6 +55,11 @@ void hardware_point(void);
  * bitness. If not, they are ordinary exceptions.
  */
 void hardware_point_for(int bits, int serve);
+/*
+ * In Linux's order page faults have a path of their own, which takes the kernel's for faults with the kernel's page tables. Not while the kernel
+ * looks whether programs' tables are blind (tables.c): then the path of all exceptions has them.
+ */
+void hardware_point_page_faults(int with_programs_tables);
 void hardware_point_v86(int on); /* in protected mode: whether the program is in virtual-8086 mode */
 /* The tops of a thread's stacks: for fast calls, for gates and exceptions, and for gates to ring 1 (behind which is that of ring 2). */
 void hardware_point_to_stacks(word kernel, word entry, word ring1);

@@ -54,10 +54,9 @@ static void point_for_program(void)
 	gate_opens(exceptions_serve);
 }
 
-/* In Linux's order they have a path of their own. */
-static void point_page_faults(void)
+void hardware_point_page_faults(int with_programs_tables)
 {
-	if (configured[SWITCH_ORDER] == ORDER_LAB)
+	if (configured[SWITCH_ORDER] == ORDER_LAB || with_programs_tables)
 		gate_to_stub(VECTOR_PAGE_FAULT);
 	else
 		gate_to_path(VECTOR_PAGE_FAULT, path_page_fault, 0);
@@ -69,7 +68,7 @@ void hardware_point(void)
 	gate_to_path(VECTOR_INT80, path_int80, configured[SWITCH_GATE] == GATE_TRAP);
 	gates_to_paths(path_call_gate_x86_64, path_call_gate_i386);
 	rings_point();
-	point_page_faults();
+	hardware_point_page_faults(0);
 	point_for_program();
 }
 

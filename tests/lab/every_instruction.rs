@@ -534,8 +534,9 @@ pub fn built(ran: &Ran) -> Vec<table::paths::Line> {
 
 /// The same of the kernel of this mode.
 pub fn built_in(mode: Mode, ran: &Ran) -> Vec<table::paths::Line> {
-    let (kernel, start) =
-        (table::paths::File::read(places::lab::kernel(mode)).unwrap(), ran.steps[0].address);
+    let kernel = table::paths::File::read(places::lab::kernel(mode)).unwrap();
+    // A path may be empty.
+    let start = ran.steps.first().map_or(0, |step| step.address);
     let code: Vec<u8> = ran.steps.iter().flat_map(|step| step.code.iter().copied()).collect();
     table::paths::disassemble(&kernel, start, &code, Some(start))
 }

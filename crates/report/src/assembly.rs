@@ -1,7 +1,7 @@
 //! The lab's path beside Linux's own, instruction by instruction.
 
 use crate::escape::escaped;
-use crate::grid::{Cell, Column, Grid};
+use crate::grid::{Cell, Column, Grid, Weight};
 use crate::line::{Line, look, wrapped, written};
 use crate::text::{after_blank, fact};
 use crate::{Error, Format, Kind, Style};
@@ -106,7 +106,7 @@ fn lines(assembly: &Assembly) -> Grid {
     Grid::of(&pairs)
         .column(Column::word("").key("same").alone("same"), |(lab, linux)| sign(lab, linux))
         .column(Column::text("lab"), |(lab, _)| text(lab))
-        .column(Column::text("step"), |(lab, _)| place(lab))
+        .column(Column::text("step").spare(2), |(lab, _)| place(lab))
         .column(Column::text("Linux"), |(_, linux)| text(linux))
         .column(Column::text("function").spare(1), |(_, linux)| place(linux))
         .grid()
@@ -130,11 +130,86 @@ fn kinds(assembly: &Assembly) -> Grid {
         .grid()
 }
 
-/// Linux's C code, by part.
+/// Where the instructions of Linux are: its assembler's part, and by part what is C.
 fn c(assembly: &Assembly) -> Grid {
-    Grid::of(&assembly.c)
-        .column(Column::text("Linux's C code, by part"), |count| count.part.name())
-        .column(Column::number("instructions"), |count| count.count)
-        .column(Column::number("idle"), |count| Cell::unless_0(count.idle))
+    let of_assembly = assembly.columns.linux.len();
+    let parts = assembly.c.iter().map(|count| Row::new(count.part.name(), count.count, count.idle));
+    let all: usize = of_assembly + assembly.c.iter().map(|count| count.count).sum::<usize>();
+    let first = Row::new("the assembler's part, as above", of_assembly, 0);
+    let sum = Row { weight: Weight::Sum, ..Row::new("in the kernel", all, 0) };
+    let rows: Vec<Row> = std::iter::once(first).chain(parts).chain([sum]).collect();
+    Grid::of(&rows)
+        .column(Column::text("Linux's C code, by part"), |row| row.name)
+        .column(Column::number("instructions"), |row| row.count)
+        .column(Column::number("idle"), |row| Cell::unless_0(row.idle))
+        .weight(|row| row.weight)
         .grid()
+}
+
+/// A row of it.
+struct Row {
+    name: &'static str,
+    count: usize,
+    idle: usize,
+    weight: Weight,
+}
+
+impl Row {
+    fn new(name: &'static str, count: usize, idle: usize) -> Row {
+        Row { name, count, idle, weight: Weight::Ordinary }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Selection;
+    use attribution::anatomy::{Part, PartCount};
+    use attribution::assembly::Columns;
+
+    const PLAIN: Style = Style { color: false, width: 100, verbose: false, selection: Selection::All };
+
+    fn sample() -> Assembly {
+        let one = |text: &str| One { text: text.into(), place: "place".into(), kind: text.into() };
+        let columns = Columns {
+            lab: vec![one("swapgs"), one("push %rax"), one("sysretq")],
+            linux: vec![one("endbr64"), one("swapgs"), one("sysretq")],
+        };
+        let c = vec![PartCount { part: Part::Work, count: 70, by_confidence: [0; 4], idle: 0 }];
+        let (off, on) = (vec!["ibrs=on".into()], vec!["returns=thunk".into()]);
+        let named = ["syscall-x86_64", "getppid", "6.1\u{1b}", "linux-6.1"].map(String::from);
+        let [entry, operation, kernel, profile] = named;
+        Assembly { entry, operation, kernel, profile, off, on, lacking: Vec::new(), columns, c }
+    }
+
+    fn of(format: Format) -> String {
+        String::from_utf8(assembly(&sample(), format, &PLAIN).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn both_columns_what_differs_and_where_the_rest_is_stand_in_the_text() {
+        let text = of(Format::Text);
+        for said in [
+            "differs      Linux alone has 1, the lab alone has 1, and 0 stand in another place",
+            "left out     ibrs=on: this boot",
+            "added        returns=thunk: this boot",
+            "=  swapgs",
+            "<  push %rax",
+            "work",
+            "in the kernel",
+            "73",
+        ] {
+            assert!(text.contains(said), "{said}: {text}");
+        }
+        assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+        assert!(!text.contains('\u{1b}') && !of(Format::Markdown).contains('\u{1b}'));
+    }
+
+    #[test]
+    fn csv_has_a_line_for_each_line_of_both() {
+        let csv = of(Format::Csv);
+        assert_eq!(csv.lines().count(), 5, "{csv}");
+        assert!(csv.contains("\r\n>,,,endbr64,place\r\n"), "{csv}");
+        assert!(assembly(&sample(), Format::Json, &PLAIN).is_err());
+    }
 }
