@@ -429,6 +429,12 @@ impl<'a> Trial<'a> {
         let mut wrong = Vec::new();
         for (path, number) in &self.paths {
             let built = built_in(self.processor.mode, &session.ran[*number]);
+            let is_linuxs = self.switches.contains("order=");
+            // In Linux's order page faults have a path of their own, and so no fault of the kernel's takes the other.
+            if (*path == "page_fault") != is_linuxs && ["page_fault", "exception"].contains(path) {
+                assert!(!built.is_empty() == (*path == "exception"), "{path}");
+                continue;
+            }
             assert!(built.len() > 3, "{path}");
             let rare = self.for_ticks_alone(path, &session.ran[*number]);
             let never = never(path, &session.ran[*number]);
@@ -478,6 +484,10 @@ impl<'a> Trial<'a> {
         let own = Kernel::read().symbol("kernel_cr3");
         let (mut wrong, mut swapped) = (Vec::new(), 0);
         for (path, number) in &self.paths {
+            // Its functions stand behind its way out: where a line stands does not tell what has been swapped.
+            if *path == "page_fault" {
+                continue;
+            }
             let mut is_swapped = OPEN.contains(path) && !path.starts_with("call_gate");
             for table::paths::Line { address, text, .. } in built(&session.ran[*number]) {
                 let here = nmis.bases.iter().filter(|(_, place, _)| *place == address);
