@@ -82,6 +82,10 @@ fn next(
 ) -> Option<u64> {
     let (behind, target) = (instruction.next_ip(), instruction.near_branch_target());
     match instruction.flow_control() {
+        // What is jumped to in place of a call and a return: it returns for its caller.
+        FlowControl::UnconditionalBranch if code.get(&target).is_some_and(|(step, _)| is_c(step)) => {
+            calls.pop().or(Some(target))
+        }
         FlowControl::UnconditionalBranch if code.contains_key(&target) => Some(target),
         // A thunk that returns.
         FlowControl::UnconditionalBranch | FlowControl::Return => calls.pop(),
@@ -120,4 +124,49 @@ fn formatter() -> GasFormatter {
     options.set_signed_immediate_operands(true);
     options.set_branch_leading_zeros(false);
     formatter
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Steps one behind the other, from 0x1000 on.
+    fn listed(steps: &[(&str, &[u8])]) -> Vec<String> {
+        let mut address = 0x1000;
+        let steps: Vec<Step> = (0..)
+            .zip(steps)
+            .map(|(place, (name, code))| {
+                let step = Step { place, address, code: code.to_vec(), name: (*name).into() };
+                address += code.len() as u64;
+                step
+            })
+            .collect();
+        of_lab(&steps).into_iter().map(|one| one.kind).collect()
+    }
+
+    #[test]
+    fn functions_of_a_path_are_followed_and_what_stands_for_c_is_not() {
+        let all = listed(&[
+            ("call a function", &[0xe8, 8, 0, 0, 0]),  // to + d
+            ("call what serves", &[0xe8, 6, 0, 0, 0]), // to + 10
+            ("sysret", &[0x48, 0x0f, 0x07]),
+            ("a function that jumps to C in place of a return", &[0xeb, 1]), // to + 10
+            ("return", &[0xc3]),
+            ("C: what serves", &[0x90, 0x90]),
+            ("return by the thunk", &[0xe9, 0, 0x10, 0, 0]),
+        ]);
+        assert_eq!(all, ["call", "jmp", "call", "sysretq"]);
+    }
+
+    #[test]
+    fn a_frame_is_a_programs_and_other_branches_are_not_taken() {
+        let all = listed(&[
+            ("whose", &[0xf6, 0x44, 0x24, 8, 3, 0x75, 1, 0x90]), // testb $3, 8(%rsp); jne over a nop
+            ("other", &[0x48, 0x39, 0xc8, 0x75, 1, 0x90]),       // cmp %rcx, %rax; jne over a nop
+            ("iret", &[0x48, 0xcf]),
+        ]);
+        assert_eq!(all, ["test $0x3, (%rsp)", "jne", "cmp %rcx, %rax", "jne", "nop", "iretq"]);
+        assert!(listed(&[("round and round", &[0x90, 0xeb, 0xfd])]).len() == MOST);
+        assert!(listed(&[]).is_empty());
+    }
 }
