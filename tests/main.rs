@@ -6,6 +6,7 @@ mod anatomy;
 mod anatomy_truth;
 mod arms;
 mod asked;
+mod beside_linux;
 mod bill;
 mod bill_show;
 mod bill_stream;

@@ -38,7 +38,7 @@ int is_in_path(word rip);
 extern word path_syscall_x86_64, path_syscall_i386, path_sysenter_x86_64, path_sysenter_i386, path_int80,
     path_call_gate_x86_64, path_call_gate_i386, path_ud_x86_64, path_ud_i386, path_int3_x86_64,
     path_int3_i386, path_div0_x86_64, path_div0_i386, path_enter_user, path_put_user_8, path_put_user_4,
-    path_put_user_16, path_copy_user, path_exception, path_peek_as_program, path_switch_space, path_ring1,
+    path_put_user_16, path_copy_user, path_exception, path_page_fault, path_peek_as_program, path_switch_space, path_ring1,
     path_ring2, path_task_gate, path_task_jmp, path_task_nested, path_task_16, path_double_fault, path_v86;
 
 /* exception.S: a stub for each vector, EXCEPTION_STUB_SIZE bytes each; and an iretq that is in no path. */
@@ -55,6 +55,11 @@ void hardware_point(void);
  * bitness. If not, they are ordinary exceptions.
  */
 void hardware_point_for(int bits, int serve);
+/*
+ * In Linux's order page faults have a path of their own, which takes the kernel's for faults with the kernel's page tables. Not while the kernel
+ * looks whether programs' tables are blind (tables.c): then the path of all exceptions has them.
+ */
+void hardware_point_page_faults(int with_programs_tables);
 void hardware_point_v86(int on); /* in protected mode: whether the program is in virtual-8086 mode */
 /* The tops of a thread's stacks: for fast calls, for gates and exceptions, and for gates to ring 1 (behind which is that of ring 2). */
 void hardware_point_to_stacks(word kernel, word entry, word ring1);

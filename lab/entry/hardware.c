@@ -54,12 +54,21 @@ static void point_for_program(void)
 	gate_opens(exceptions_serve);
 }
 
+void hardware_point_page_faults(int with_programs_tables)
+{
+	if (configured[SWITCH_ORDER] == ORDER_LAB || with_programs_tables)
+		gate_to_stub(VECTOR_PAGE_FAULT);
+	else
+		gate_to_path(VECTOR_PAGE_FAULT, path_page_fault, 0);
+}
+
 void hardware_point(void)
 {
 	point_fast_calls();
 	gate_to_path(VECTOR_INT80, path_int80, configured[SWITCH_GATE] == GATE_TRAP);
 	gates_to_paths(path_call_gate_x86_64, path_call_gate_i386);
 	rings_point();
+	hardware_point_page_faults(0);
 	point_for_program();
 }
 

@@ -62,9 +62,9 @@ landing_pad:				# where the 32-bit vDSO goes on
 entry_stack:				# the top of the current thread's
 	.quad	0
 	.balign 64
-user_pcid:				# with pcid=lazy: the identifier in user_cr3
+user_pcid:				# with pcid=lazy: the identifier in kernel_cr3; that of user_cr3 has PCID_PROGRAM besides
 	.quad	0
-user_flush_mask:			# a bit for each identifier that is to be flushed when the program's tables are entered
+user_flush_mask:			# a bit for each of those whose program's is to be flushed when the program's tables are entered
 	.quad	0
 	.balign 64
 observed_flags:

@@ -6,10 +6,13 @@
  * In: rax number; rdi, rsi, rdx, r10, r8, r9. Out: rax. Lost: rcx, r11.
  * Back: sysretq takes rip from rcx and rflags from r11. rcx is canonical, because programs cannot use the last page of the
  * lower half.
+ *
+ * The path has two bodies: the lab's own order, and that of Linux (entry_SYSCALL_64).
  */
-#include "entry/steps.inc"
+#include "entry/linux.inc"
 
 PATH syscall_x86_64, BY_SYSCALL, X86_64
+ALL_WITH SWITCH_ORDER, IS(ORDER_LAB)
 HOOK IN_EARLY
 STEP "note the program's stack"
 	mov	%rsp, program_rsp
@@ -27,6 +30,146 @@ STEP "sysret", SWITCH_EXIT, IS(EXIT_NATURAL)
 	sysretq
 IRET_INSTEAD program_rsp, %r11, $SELECTOR_USER_CODE_64, %rcx
 SERVE_RARE
+
+ALL_WITH SWITCH_ORDER, NOT(ORDER_LAB)
+STEP "idle: endbr64", IDLE, SINCE_6_12, SWITCH_IBT, NOT(IBT_ON)
+	endbr64
+STEP "swapgs: to the kernel's base", SWITCH_SWAPGS, NOT(SWAPGS_OFF)
+	swapgs
+STEP "note the program's stack"
+	mov	%rsp, program_rsp
+TO_KERNEL_AS_LINUX %rsp
+STEP "switch stack"
+	mov	kernel_stack, %rsp
+STEP "push what the hardware keeps in registers"
+	PUSH_IRET_FRAME program_rsp, %r11, $SELECTOR_USER_CODE_64, %rcx
+STEP "save registers"
+	push	%rax			# the call's number
+	push	%rdi
+	push	%rsi
+	push	%rdx
+	push	%rcx
+	push	$-ENOSYS		# in the place of rax
+	PUSH_BELOW_RAX
+CLEAR_AS_LINUX
+STEP "pass the number and the frame", IN_5_10
+	mov	%rax, %rdi
+	mov	%rsp, %rsi
+STEP "pass the frame and the number", SINCE_6_1
+	mov	%rsp, %rdi
+	movslq	%eax, %rsi
+CR3_WRITES_AS_LINUX
+AGAINST_SPECULATION_AS_LINUX
+STEP "branch history: clear it", SWITCH_BHB, IS(BHB_LOOP)
+	EXECUTES 1+4+5*19+6+4
+	EXECUTES_MORE 7, SWITCH_RETURNS, NOT(RETURNS_PLAIN)
+	CALL_C	clear_branch_history
+IDLE_NOP "branch history", 5, SWITCH_BHB, NOT(BHB_LOOP), SINCE_6_1
+STEP "call what serves"
+	CALL_C	60f
+IDLE_NOP "Xen", 5, UNTIL_6_1
+
+/* sysretq would fault in ring 0, or lose flags, with some values that a debugger may have put into the frame; then it is iretq. */
+STEP "return checks: may it be sysretq", RETURN_CHECKS, UNTIL_6_1
+	mov	FRAME_RCX(%rsp), %rcx
+	mov	CALL_FRAME_RIP(%rsp), %r11
+	cmp	%rcx, %r11
+	BRANCH	JNE, 65f
+	shl	$16, %rcx		# is it canonical
+	sar	$16, %rcx
+	cmp	%rcx, %r11
+	BRANCH	JNE, 65f
+	cmpq	$SELECTOR_USER_CODE_64, CALL_FRAME_CS(%rsp)
+	BRANCH	JNE, 65f
+	mov	FRAME_R11(%rsp), %r11
+	cmp	%r11, CALL_FRAME_FLAGS(%rsp)
+	BRANCH	JNE, 65f
+	test	$FLAGS_BY_IRET, %r11
+	BRANCH	JNE, 65f
+	cmpq	$SELECTOR_USER_DATA, CALL_FRAME_SS(%rsp)
+	BRANCH	JNE, 65f
+STEP "return checks: may it be sysretq", RETURN_CHECKS, SINCE_6_12
+	test	%al, %al
+	BRANCH	JE, 65f
+IBRS_OFF_AS_LINUX
+STEP "restore registers"
+	POP_BUT_RDI
+STEP "copy-frame: rsp and rdi to the entry stack"
+	mov	%rsp, %rdi
+	mov	entry_stack, %rsp
+	push	CALL_FRAME_RSP - 14*8(%rdi)
+	push	(%rdi)
+STEP "a register for the page tables", UNTIL_6_1
+	push	%rax
+IDLE_JUMP_UNLESS "isolation", TABLES
+STEP "PTI: a register for the page tables", TABLES, SINCE_6_12
+	push	%rax
+TO_PROGRAM_AS_LINUX
+STEP "a register for the page tables", UNTIL_6_1
+	pop	%rax
+STEP "PTI: a register for the page tables", TABLES, SINCE_6_12
+	pop	%rax
+STEP "copy-frame: rdi and rsp from the entry stack"
+	pop	%rdi
+	pop	%rsp
+SWAPGS_AND_VERW_AS_LINUX
+STEP "sysret"
+	sysretq
+STEP "return checks: by iretq", RETURN_CHECKS
+65:
+ALL_END
+ALL_WITH SWITCH_RETURN_CHECKS, IS(RETURN_CHECKS_ON)
+RETURN_BY_IRET CALL_FRAME_RIP
+
+/*
+ * What Linux has in C: do_syscall_64. The frame is behind the return address, which rbx holds, because the steps of the hooks find the frame at
+ * rsp. The stack is aligned by 8, as in Linux, and C code uses no registers that need more.
+ */
+ALL_WITH SWITCH_ORDER, NOT(ORDER_LAB)
+STEP "C: load number and arguments"
+60:	pop	%rbx
+	mov	FRAME_NUMBER(%rsp), %rax
+	mov	FRAME_RDI(%rsp), %rdi
+	mov	FRAME_RSI(%rsp), %rsi
+	mov	FRAME_RDX(%rsp), %rdx
+	mov	FRAME_R10(%rsp), %r10
+	mov	FRAME_R8(%rsp), %r8
+	mov	FRAME_R9(%rsp), %r9
+HOOK IN_SAVED
+MACH_TRAP
+STEP "is there such a call"
+	CHECK_X86_64 62f
+DISPATCH X86_64
+51:
+HOOK OUT_SAVED
+STEP "C: the result"
+	mov	%rax, FRAME_RAX(%rsp)
+/* Since 6.7 it is C that looks whether the way out may be sysretq; 0 in al: it may not. */
+STEP "C: may it be sysretq", RETURN_CHECKS, SINCE_6_12
+	EXECUTES 15
+	xor	%eax, %eax
+	mov	CALL_FRAME_RIP(%rsp), %rcx
+	cmp	%rcx, FRAME_RCX(%rsp)
+	jne	1f
+	mov	CALL_FRAME_FLAGS(%rsp), %r11
+	cmp	%r11, FRAME_R11(%rsp)
+	jne	1f
+	cmpq	$SELECTOR_USER_CODE_64, CALL_FRAME_CS(%rsp)
+	jne	1f
+	cmpq	$SELECTOR_USER_DATA, CALL_FRAME_SS(%rsp)
+	jne	1f
+	shr	$47, %rcx		# a program's address
+	jnz	1f
+	test	$FLAGS_BY_IRET, %r11
+	sete	%al
+1:
+STEP "C: return"
+	push	%rbx
+RETURN_FROM_PATH
+STEP "no such call"
+62:	mov	$-ENOSYS, %rax
+	JUMP	51b
+ALL_END
 END_PATH
 
 	.section .note.GNU-stack, "", @progbits

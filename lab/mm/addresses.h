@@ -22,6 +22,10 @@ static inline volatile void *device_now(volatile void *mapped)
 /* What an address space has beside its top page tables. */
 #define TOPS_BESIDE
 
+/* Of an identifier of an address space (PCID): of a pair, that of programs has this bit besides; the others say which pair it is. */
+#define PCID_PROGRAM 0x800
+#define PCID_PAIR    0x7ff
+
 /* Ends of programs' addresses. The last page stays free, so that no instruction ends at the end of the lower half. */
 #define USER_END    0x7ffffffff000ul
 #define USER_END_32 0xffffe000ul

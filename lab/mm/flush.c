@@ -54,7 +54,7 @@ static void flush_on_the_way_out(void)
 	if (!programs_are(PCID_LAZY))
 		return;
 	TLB_NOTE(TLB_SETTLED, 0, 0); /* paths found the old mask until here */
-	user_flush_mask |= 1ul << programs_identifier();
+	user_flush_mask |= 1ul << kernels_identifier();
 }
 
 /* In the trampoline, because it runs with programs' page tables for a moment. */
@@ -177,7 +177,7 @@ void tables_enter(void)
 	TLB_NOTE(TLB_SETTLED, 0, 0); /* paths wrote the old values until here */
 	kernel_cr3 = kernel_to_physical((word)space->tops->kernels) | kernels_identifier() | keep;
 	user_cr3 = kernel_to_physical((word)space->tops->programs) | programs_identifier() | keep;
-	user_pcid = programs_identifier();
+	user_pcid = kernels_identifier();
 	if (is_new)
 		enter_anew();
 	else

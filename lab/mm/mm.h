@@ -76,8 +76,8 @@ int pcid_take(struct pcid *of);
 void pcids_forget(
     void); /* begins a generation: whatever is cached by an identifier is not to be used again */
 /* Of a pair: the identifier of the kernel's tables, and of programs' under isolation. 0 is the kernel's own space. */
-#define PCID_OF_KERNEL(pair)  (2ul * (pair) + 1)
-#define PCID_OF_PROGRAM(pair) (2ul * (pair) + 2)
+#define PCID_OF_KERNEL(pair)  ((pair) + 1ul)
+#define PCID_OF_PROGRAM(pair) (PCID_OF_KERNEL(pair) | PCID_PROGRAM)
 
 /* tables.c: page tables. Rights of a mapping: */
 #define MAP_WRITE   1

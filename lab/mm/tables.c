@@ -500,8 +500,11 @@ int tables_are_blind(void)
 	const int isolated = configured[SWITCH_PTI] == PTI_ON;
 	int blind = isolated;
 
+	hardware_point_page_faults(1);
 	for (unsigned i = 0; i < sizeof(places) / sizeof(places[0]) && isolated; i++)
 		blind &= peek(places[i]) == 1;
 	/* Mapped memory can be read the same way, so the method does distinguish the two. */
-	return blind && peek((uint64_t)cpu_area_start) == 0;
+	blind = blind && peek((uint64_t)cpu_area_start) == 0;
+	hardware_point_page_faults(0);
+	return blind;
 }

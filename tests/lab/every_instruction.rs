@@ -35,6 +35,8 @@ pub const CLOSED: &[&str] = &[
     "exception",
     "int3_i386",
     "int3_x86_64",
+    // Empty but in Linux's order.
+    "page_fault",
     "syscall_i386",
     "syscall_x86_64",
     "sysenter_i386",
@@ -393,7 +395,7 @@ impl<'a> Trial<'a> {
                     _ if processor.mode == Mode::Long => 150,
                     _ => 900,
                 };
-                let long = [("bhb=loop", 120), ("ibrs=on", 80), ("trace=on", 200)]
+                let long = [("bhb=loop", 120), ("ibrs=on", 80), ("trace=on", 200), ("order=", 150)]
                     .map(|(switch, more)| if self.switches.contains(switch) { more } else { 0 });
                 self.run(&program, &[case, &format!("{:x}", turns + long.iter().sum::<u64>())]);
             }
@@ -427,6 +429,12 @@ impl<'a> Trial<'a> {
         let mut wrong = Vec::new();
         for (path, number) in &self.paths {
             let built = built_in(self.processor.mode, &session.ran[*number]);
+            let is_linuxs = self.switches.contains("order=");
+            // In Linux's order page faults have a path of their own, and so no fault of the kernel's takes the other.
+            if (*path == "page_fault") != is_linuxs && ["page_fault", "exception"].contains(path) {
+                assert!(!built.is_empty() == (*path == "exception"), "{path}");
+                continue;
+            }
             assert!(built.len() > 3, "{path}");
             let rare = self.for_ticks_alone(path, &session.ran[*number]);
             let never = never(path, &session.ran[*number]);
@@ -476,6 +484,10 @@ impl<'a> Trial<'a> {
         let own = Kernel::read().symbol("kernel_cr3");
         let (mut wrong, mut swapped) = (Vec::new(), 0);
         for (path, number) in &self.paths {
+            // Its functions stand behind its way out: where a line stands does not tell what has been swapped.
+            if *path == "page_fault" {
+                continue;
+            }
             let mut is_swapped = OPEN.contains(path) && !path.starts_with("call_gate");
             for table::paths::Line { address, text, .. } in built(&session.ran[*number]) {
                 let here = nmis.bases.iter().filter(|(_, place, _)| *place == address);
@@ -491,7 +503,7 @@ impl<'a> Trial<'a> {
                 is_swapped = if text.contains("swapgs") { !is_swapped } else { is_swapped || leaves };
             }
         }
-        assert!(swapped > 100, "{swapped}");
+        assert!(swapped > 100, "[{}] {swapped} of {} NMIs", self.switches, nmis.bases.len());
         wrong
     }
 }
@@ -532,8 +544,9 @@ pub fn built(ran: &Ran) -> Vec<table::paths::Line> {
 
 /// The same of the kernel of this mode.
 pub fn built_in(mode: Mode, ran: &Ran) -> Vec<table::paths::Line> {
-    let (kernel, start) =
-        (table::paths::File::read(places::lab::kernel(mode)).unwrap(), ran.steps[0].address);
+    let kernel = table::paths::File::read(places::lab::kernel(mode)).unwrap();
+    // A path may be empty.
+    let start = ran.steps.first().map_or(0, |step| step.address);
     let code: Vec<u8> = ran.steps.iter().flat_map(|step| step.code.iter().copied()).collect();
     table::paths::disassemble(&kernel, start, &code, Some(start))
 }
@@ -749,6 +762,18 @@ fn interrupts_at_every_instruction_of_a_trampoline_and_of_copied_frames_change_n
         "pti=on copy-frame=on stack=minimum exit=iret gate=trap",
     ];
     check_all(INTEL, &CONFIGURATIONS);
+}
+
+#[test]
+fn interrupts_at_every_instruction_of_linuxs_order_change_nothing() {
+    const CONFIGURATIONS: [&str; 4] = [
+        "pti=on copy-frame=on stack=frame exit=natural order=linux-5.10 idle=on swapgs=on gate=trap",
+        "pti=on copy-frame=on stack=frame exit=natural order=linux-6.1 clear-registers=on ibrs=on verw=on returns=thunk gate=trap",
+        "pti=on copy-frame=on stack=frame exit=natural order=linux-6.12 clear-registers=on swapgs=on idle=on verw=on gate=trap",
+        "pti=trampoline copy-frame=on stack=frame exit=natural order=linux-6.12 swapgs=on idle=on gate=trap",
+    ];
+    check_all(INTEL, &CONFIGURATIONS);
+    check_all(AMD, &CONFIGURATIONS[2..3]);
 }
 
 /// What is behind an entry, all of it; but for work, of which there is none.

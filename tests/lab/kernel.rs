@@ -316,14 +316,16 @@ impl Path {
         self
     }
 
-    /// What one call executes of it, from the first instruction to the one that leaves, both included; of a step that declares
-    /// it, what it declares (EXECUTES). `taken` decides of conditional jumps, by the step's name. The service counts nothing.
+    /// What one call executes of it, from the first instruction to the one that leaves, both included, with what it calls in the path; of
+    /// a step that declares it, what it declares (EXECUTES). `taken` decides of conditional jumps, by the step's name. The service counts nothing.
     ///
     /// # Panics
     /// Where the steps do not tell: a loop, or a call of something else than the service, that is not declared.
     pub fn walk(&self, configuration: &Configuration, taken: impl Fn(&str, &Instruction) -> bool) -> u64 {
         let on: Vec<&Step> = self.steps.iter().filter(|step| step.is_on(configuration)).collect();
-        let (mut step, mut place, mut count) = (0, 0, 0);
+        let (mut step, mut place, mut count, mut calls) = (0, 0, 0, Vec::new());
+        let is_in_path =
+            |address: u64| on.iter().any(|step| step.step.start == address || step.holds(address));
         loop {
             let here: &Step = on.get(step).expect("a path ends with an instruction that leaves");
             let Some(instruction) = here.instructions.get(place) else {
@@ -342,6 +344,22 @@ impl Path {
             count += if place == 0 { 1 + here.more(configuration) } else { 1 };
             (step, place) = match instruction.flow_control() {
                 _ if leaves(instruction) => return count,
+                // To whatever comes next.
+                FlowControl::UnconditionalBranch if instruction.near_branch_target() == here.step.end() => {
+                    (step + 1, 0)
+                }
+                FlowControl::Call if is_in_path(instruction.near_branch_target()) => {
+                    calls.push((step, place + 1));
+                    target(&on, here, instruction)
+                }
+                FlowControl::Return if !calls.is_empty() => calls.pop().unwrap(),
+                // By a thunk, which has one more.
+                FlowControl::UnconditionalBranch
+                    if !calls.is_empty() && !is_in_path(instruction.near_branch_target()) =>
+                {
+                    count += 1;
+                    calls.pop().unwrap()
+                }
                 FlowControl::UnconditionalBranch => target(&on, here, instruction),
                 FlowControl::ConditionalBranch if taken(&here.name, instruction) => {
                     target(&on, here, instruction)

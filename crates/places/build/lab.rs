@@ -32,6 +32,7 @@ const KERNELS: [Kernel; 2] = [
         lacks: &[
             "boot/efi.S",
             "boot/efi_file.c",
+            "entry/page-fault.S",
             "entry/steps/clear-registers.S",
             "entry/steps/shadow-stack.c",
             "entry/steps/swapgs.S",

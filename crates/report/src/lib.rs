@@ -10,6 +10,7 @@
 mod anatomy;
 mod arrange;
 mod ascii;
+mod assembly;
 mod bar;
 mod bill;
 mod catalogue;
@@ -50,6 +51,7 @@ mod text;
 
 pub use anatomy::{anatomy, anatomy_parts};
 pub use ascii::ascii;
+pub use assembly::assembly;
 pub use bill::{bill, price};
 pub use catalogue::{CATALOGUE_SCHEMA, Files, catalogue};
 pub use compare::{answer, comparison, refusal};

@@ -100,7 +100,7 @@ pub fn render_switches(table: &Table) -> String {
 }
 
 fn define(out: &mut String, family: &str, name: &str, value: usize) {
-    let name = format!("{family}_{name}").replace('-', "_").to_uppercase();
+    let name = format!("{family}_{name}").replace(['-', '.'], "_").to_uppercase();
     // Writing to a String cannot fail.
     let _ = writeln!(out, "#define {name} {value}");
 }

@@ -630,9 +630,10 @@ fn unique<'a>(what: &str, rows: impl Iterator<Item = (u16, &'a str)>) -> Result<
         if id == 0 || !ids.insert(id) {
             return Err(format!("{what} {name}: id {id} is 0 or taken"));
         }
-        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
+        // A value may be a version.
+        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_.".contains(c);
         if name.is_empty() || !name.chars().all(plain) || !names.insert(name) {
-            return Err(format!("{what} {name}: the name is taken, empty, or not of a-z 0-9 - _"));
+            return Err(format!("{what} {name}: the name is taken, empty, or not of a-z 0-9 - _ ."));
         }
     }
     Ok(())

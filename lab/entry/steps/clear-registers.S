@@ -8,22 +8,35 @@
  */
 #include "entry/path.inc"
 
-ATTACH IN_SAVED, 10
-STEP "clear registers", SWITCH_CLEAR_REGISTERS, IS(CLEAR_REGISTERS_ON), SWITCH_STACK, IS(STACK_FRAME), NUMBERS, IS(NUMBERS_X86_64)
+#define CLEARED SWITCH_CLEAR_REGISTERS, IS(CLEAR_REGISTERS_ON), SWITCH_STACK, IS(STACK_FRAME)
+
+.macro CLEAR_NO_ARGUMENTS conditions:vararg
+STEP "clear registers", CLEARED, NUMBERS, IS(NUMBERS_X86_64), \conditions
 	xor	%ecx, %ecx
 	xor	%ebx, %ebx
 	xor	%ebp, %ebp
-/* Arguments of a trap, if it is a 64-bit program's (MACH_TRAP). */
-STEP "clear registers", SWITCH_CLEAR_REGISTERS, IS(CLEAR_REGISTERS_ON), SWITCH_STACK, IS(STACK_FRAME), NUMBERS, IS(NUMBERS_I386), SWITCH_PERSONALITY, IS(PERSONALITY_LINUX)
-	xor	%r8d, %r8d
-	xor	%r9d, %r9d
-	xor	%r10d, %r10d
-STEP "clear registers", SWITCH_CLEAR_REGISTERS, IS(CLEAR_REGISTERS_ON), SWITCH_STACK, IS(STACK_FRAME), NUMBERS, NOT(NUMBERS_NONE)
+	CLEAR_REST
+.endm
+
+.macro CLEAR_REST
 	xor	%r11d, %r11d
 	xor	%r12d, %r12d
 	xor	%r13d, %r13d
 	xor	%r14d, %r14d
 	xor	%r15d, %r15d
+.endm
+
+ATTACH IN_SAVED, 10
+CLEAR_NO_ARGUMENTS SWITCH_ORDER, IS(ORDER_LAB)
+/* In Linux's order, the path of syscall has cleared all of them (linux.inc). */
+CLEAR_NO_ARGUMENTS SWITCH_ORDER, NOT(ORDER_LAB), ENTERED_BY, NOT(BY_SYSCALL)
+/* Arguments of a trap, if it is a 64-bit program's (MACH_TRAP). */
+STEP "clear registers", CLEARED, NUMBERS, IS(NUMBERS_I386), SWITCH_PERSONALITY, IS(PERSONALITY_LINUX)
+	xor	%r8d, %r8d
+	xor	%r9d, %r9d
+	xor	%r10d, %r10d
+STEP "clear registers", CLEARED, NUMBERS, IS(NUMBERS_I386)
+	CLEAR_REST
 END_ATTACH
 
 	.section .note.GNU-stack, "", @progbits

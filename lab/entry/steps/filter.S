@@ -49,7 +49,7 @@ STEP "filter: may it call", SWITCH_FILTER, NOT(0), SWITCH_STACK, IS(STACK_FRAME)
 	mov	%r8, filter_data + FILTER_ARGUMENTS + 32
 	mov	%r9, filter_data + FILTER_ARGUMENTS + 40
 	INTERPRET filter_x86_64
-	mov	FRAME_RAX(%rsp), %rax
+	mov	FRAME_NUMBER(%rsp), %rax
 	mov	FRAME_RDX(%rsp), %rdx
 STEP "filter: may it call", SWITCH_FILTER, NOT(0), SWITCH_STACK, IS(STACK_FRAME), NUMBERS, IS(NUMBERS_I386)
 	EXECUTES 17, 9, SWITCH_FILTER
@@ -62,7 +62,7 @@ STEP "filter: may it call", SWITCH_FILTER, NOT(0), SWITCH_STACK, IS(STACK_FRAME)
 	NOTE_32	%edi, 4
 	NOTE_32	%ebp, 5
 	INTERPRET filter_i386
-	mov	FRAME_RAX(%rsp), %rax
+	mov	FRAME_NUMBER(%rsp), %rax
 	mov	FRAME_RCX(%rsp), %rcx
 	mov	FRAME_RDX(%rsp), %rdx
 END_ATTACH

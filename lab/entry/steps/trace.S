@@ -26,7 +26,7 @@
 ATTACH IN_SAVED, 54
 STEP "trace: before the service", SWITCH_TRACE, IS(TRACE_ON), SWITCH_STACK, IS(STACK_FRAME), NUMBERS, IS(NUMBERS_X86_64)
 	BEGIN_EVENT TRACE_BEFORE
-	mov	FRAME_RAX(%rsp), %rax
+	mov	FRAME_NUMBER(%rsp), %rax
 	mov	FRAME_RDX(%rsp), %rdx
 	mov	%eax, trace_events + EVENT_NUMBER(%r11)
 	mov	%rdi, trace_events + EVENT_ARGUMENTS(%r11)
@@ -44,7 +44,7 @@ STEP "trace: before the service", SWITCH_TRACE, IS(TRACE_ON), SWITCH_STACK, IS(S
 	NOTE_32	%esi, 3
 	NOTE_32	%edi, 4
 	NOTE_32	%ebp, 5
-	mov	FRAME_RAX(%rsp), %rax
+	mov	FRAME_NUMBER(%rsp), %rax
 	mov	%eax, trace_events + EVENT_NUMBER(%r11)
 END_ATTACH
 

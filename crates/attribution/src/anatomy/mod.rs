@@ -11,7 +11,7 @@ mod difference;
 mod document;
 mod entry;
 mod features;
-mod functions;
+pub(crate) mod functions;
 mod handler;
 mod instruction;
 mod keys;
@@ -24,6 +24,7 @@ mod symbols;
 mod tell;
 
 pub use beside::{Beside, BesideLine, Verdict};
+pub(crate) use code::is_nop;
 pub use count::{Function, PartCount};
 pub use difference::{Changed, Difference, Piece};
 pub use document::{BootedConfiguration, Document, Followed, LeftOut, SCHEMA, load};

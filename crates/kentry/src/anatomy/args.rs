@@ -382,7 +382,7 @@ fn is_an_operation(table: &Table, word: &str) -> Option<String> {
 }
 
 /// The profile `linux-X.Y` of the newest version that is not newer.
-fn of_release<'a>(table: &'a Table, release: &str) -> Option<&'a Profile> {
+pub(crate) fn of_release<'a>(table: &'a Table, release: &str) -> Option<&'a Profile> {
     let version = environment::version(release)?;
     let versions = table.profiles.iter().filter_map(|profile| {
         let name = profile.name.strip_prefix("linux-")?;
@@ -529,7 +529,8 @@ mod tests {
         let name = |profile: Option<&'static Profile>| profile.map(|profile| profile.name.as_str());
         let of = |release: &str| name(args("syscall").profile(Table::get(), release).unwrap());
         assert_eq!(of("6.1.0-56-cloud-amd64"), Some("linux-6.1"));
-        assert_eq!(of("6.12.117+deb12-cloud-amd64"), Some("linux-6.1"));
+        assert_eq!(of("6.12.117+deb12-cloud-amd64"), Some("linux-6.12"));
+        assert_eq!((of("5.15.1"), of("7.3-rc1")), (Some("linux-5.10"), Some("linux-7.2")));
         assert_eq!(of("6.19-rc1"), Some("linux-6.18"));
         assert_eq!((of("4.9.0"), of("")), (None, None));
         let named = |text: &str| args(text).profile(Table::get(), "6.1.0");

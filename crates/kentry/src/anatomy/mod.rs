@@ -11,6 +11,7 @@ use crate::error::Error;
 use crate::exit::{REGRESSION, UNFINISHED};
 use crate::linux::machine::{self, LinuxMachine, accelerator};
 use crate::messages::{note, note_no_times};
+use crate::options::guest::GuestArgs;
 use crate::options::output::Look;
 use crate::os::interrupts;
 use crate::{bill, dry_run, linux, progress};
@@ -84,6 +85,26 @@ struct Done {
     document: Document,
     /// Whether a guest of several failed.
     has_failed: bool,
+}
+
+/// What one boot executes of an entry and operation; or in words, why it was not followed.
+pub fn of_kernel(
+    kernel: &str,
+    [entry, operation]: [&str; 2],
+    guest: &GuestArgs,
+) -> Result<Result<Document, String>, Error> {
+    let args = AnatomyArgs {
+        operation: Some(operation.to_owned()),
+        kernel: kernel.to_owned(),
+        cpu_model: guest.cpu_model.clone(),
+        timeout: guest.timeout,
+        ..AnatomyArgs::usual(entry)
+    };
+    let plan = args.plan(Table::get()).map_err(|error| match error {
+        Error::Usage(why) => Error::Usage(format!("--beside-linux follows an entry: {why}")),
+        other => other,
+    })?;
+    document(&args, &plan)
 }
 
 /// All that is followed and counted; or in words, why it was not.

@@ -1,5 +1,6 @@
 //! The command line of `kentry bill`.
 
+use crate::anatomy::args::of_release;
 use crate::error::Error;
 use crate::exit::{LAB_STATUS, exit_status};
 use crate::options::guest::GuestArgs;
@@ -69,6 +70,11 @@ pub struct BillArgs {
     /// order in which Linux comes to them
     #[arg(long, conflicts_with_all = ["here", "orders", "dry_run", "format", "verbose", "no_save", "name", "tag"])]
     pub listing: bool,
+    /// Follow the entry through this Linux (a file, a package or folder that contains one, or auto), and print the assembler's part of its
+    /// path beside that of the lab, instruction by instruction, and what differs; the profile is that of the kernel's version, unless
+    /// --profile names another
+    #[arg(long, value_name = "KERNEL", value_hint = ValueHint::FilePath, conflicts_with_all = ["run", "here", "orders", "listing", "dry_run", "verbose", "no_save", "name", "tag", "bochs"])]
+    pub beside_linux: Option<String>,
     /// Print what would be measured on a processor that has everything, and measure nothing
     #[arg(long)]
     pub dry_run: bool,
@@ -93,10 +99,18 @@ impl BillArgs {
         table: &Table,
         linux: &dyn Fn() -> Result<Environment, Error>,
     ) -> Result<Question, Error> {
+        self.question_of(table, self.profile(table, linux)?)
+    }
+
+    /// The same of this profile.
+    ///
+    /// # Errors
+    /// As of [`BillArgs::question`].
+    pub fn question_of(&self, table: &Table, profile: Profile) -> Result<Question, Error> {
         let (entry, operation) = self.row(table)?;
         let sets = self.set.iter().map(|text| table.set(Kernel::Lab, text).map_err(of_bill));
         let sets = sets.collect::<Result<Vec<_>, _>>()?;
-        let profile = self.profile(table, linux)?.with(table, &sets)?.without(table, &self.without)?;
+        let profile = profile.with(table, &sets)?.without(table, &self.without)?;
         let question = Question {
             entry: entry.name.clone(),
             operation: operation.name.clone(),
@@ -109,7 +123,10 @@ impl BillArgs {
     }
 
     /// The one row that the command line means.
-    fn row<'a>(&self, table: &'a Table) -> Result<TableRow<'a>, Error> {
+    ///
+    /// # Errors
+    /// [`Error::Usage`] when there is none, or several.
+    pub fn row<'a>(&self, table: &'a Table) -> Result<TableRow<'a>, Error> {
         if let Some(operation) = self.operation_in_place_of_an_entry(table) {
             let why = format!("--entry {}: this is an operation; write --operation {operation}", self.entry);
             return Err(Error::Usage(why));
@@ -145,6 +162,21 @@ impl BillArgs {
             .into_iter()
             .map(|operation| operation.name.as_str())
             .find(|name| served.iter().any(|one| one == name))
+    }
+
+    /// The profile of a kernel of this release, unless the command line names another.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] when there is none.
+    pub fn profile_of(&self, table: &Table, release: &str) -> Result<Profile, Error> {
+        if self.profile != findings::LIKE_HERE {
+            return self.profile(table, &|| Err(Error::Usage(format!("--profile {}", self.profile))));
+        }
+        let none = || {
+            let release = report::plain(release);
+            Error::Usage(format!("no profile is of Linux {release} or an older one; name one (--profile)"))
+        };
+        of_release(table, release).cloned().ok_or_else(none)
     }
 
     fn profile(

@@ -12,6 +12,9 @@ use table::{Setting, Table};
 /// Columns for an instruction.
 const COLUMN: usize = 48;
 
+/// Steps that stand before or behind the frame, whichever it is, and are not of it.
+const MOVES: [&str; 1] = ["is there such a call"];
+
 /// Columns for what Linux has.
 const LINUX: usize = 52;
 
@@ -149,9 +152,15 @@ fn places(
         steps.iter().filter(|step| step.hook.is_none() && step.is_on(&configuration)).collect();
     let mut next = on.iter();
     // Both have the same steps in the same order; an empty one may be missing in what was listed.
+    // A step that bare has elsewhere has moved, and no setting brings it: the check of a call's number belongs to the dispatch.
+    let bare: Vec<(&str, &str)> =
+        order.bare.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let is_in_bare = |name: &str| steps.iter().any(|step| step.name == name && step.is_on(&bare));
     let place = |built: &record::Step| {
         let template = next.find(|step| step.name == built.name)?;
-        order.place_of(table, template)
+        order
+            .place_of(table, template)
+            .filter(|_| !MOVES.contains(&template.name.as_str()) || !is_in_bare(&template.name))
     };
     listed.steps.iter().map(place).collect()
 }

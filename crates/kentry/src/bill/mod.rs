@@ -1,6 +1,7 @@
 //! `kentry bill`: from arguments to the exit code.
 
 pub mod args;
+mod beside_linux;
 mod listing;
 mod ring3;
 
@@ -31,6 +32,9 @@ const HERE: Duration = Duration::from_secs(2);
 
 /// Measures a bill and shows it.
 pub fn run(args: &BillArgs) -> Result<ExitCode, Error> {
+    if let Some(kernel) = &args.beside_linux {
+        return beside_linux::run(args, kernel);
+    }
     let given = args.run.as_deref().map(crate::input::document).transpose()?;
     if given.as_ref().is_some_and(document::Document::is_of_lab) {
         let why = "--run: this is a run of the lab, and no measurement of a Linux; name a run of `kentry measure`, or use --here";
@@ -182,7 +186,6 @@ fn list(args: &BillArgs, question: Question) -> Result<ExitCode, Error> {
     let outputs = args.to.open(Kind::LISTING)?;
     let table = Table::get();
     let entry = path_listing::entry(table, table::Kernel::Lab, &question.entry)?;
-    let path = path_listing::path_of(places::lab::Mode::Long, entry)?;
     let options = args.guest.options(BILL_SECONDS);
     let limits = lab::limits(&options, &interrupts::noted());
     // The same code is built wherever the kernel runs.
@@ -190,6 +193,9 @@ fn list(args: &BillArgs, question: Question) -> Result<ExitCode, Error> {
     let processor = processor(&emulator, &limits)?;
     let plan = Plan::new(table, question, processor)?;
     let whole = listing::whole(table, &plan);
+    let built_for =
+        whole.all.first().ok_or_else(|| Error::Environment("there is no configuration".into()))?;
+    let path = path_listing::path_in(places::lab::Mode::Long, entry, built_for)?;
     let listed = measure::lab::listing(entry, &path, &whole, &emulator, &limits)?;
     let built = listed.first();
     let built =

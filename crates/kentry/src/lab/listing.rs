@@ -1,12 +1,12 @@
 //! `kentry lab --listing`: the path of an entry as the kernel has built it, as text.
 
 use crate::error::Error;
-use measure::lab::Listed;
+use measure::lab::{Configuration, Listed};
 use places::lab::Mode;
 use record::Step;
 use std::fmt::Write;
 use table::paths::{File, Line};
-use table::{Abi, Entry, Kernel, Table, Whose};
+use table::{Abi, Entry, Kernel, Setting, Table, Whose};
 
 /// Columns for an instruction, where two stand side by side.
 const COLUMN: usize = 52;
@@ -56,6 +56,21 @@ pub fn path_of(mode: Mode, entry: &Entry) -> Result<String, Error> {
             entry.name
         ))
     })
+}
+
+/// The same in a configuration: in Linux's order, an entry may have a path of its own name.
+///
+/// # Errors
+/// As [`path_of`].
+pub fn path_in(mode: Mode, entry: &Entry, configuration: &Configuration) -> Result<String, Error> {
+    let of_lab = Setting::new("order", "lab");
+    let is_linuxs = configuration.values().any(|(name, value)| name == of_lab.name && value != of_lab.value);
+    let (_, paths) = places::lab::kernel_paths(mode).map_err(internal)?;
+    let own = entry.name.replace('-', "_");
+    if is_linuxs && paths.path(&own).is_some() {
+        return Ok(own);
+    }
+    path_of(mode, entry)
 }
 
 /// All paths of an entry, in the order in which it takes them: those of rings between its own and the kernel's, and the kernel's.

@@ -1,8 +1,8 @@
 //! What would go wrong when `path.c` copies a template, found when the kernel is built.
 
-use crate::Table;
 use crate::paths::template::{ENTERED_BY, NUMBERS};
 use crate::paths::{Condition, Path, Paths, Step, Steps};
+use crate::{Switch, Table};
 use iced_x86::{FlowControl, Instruction, OpKind};
 
 /// The placeholder that PARAMETER replaces (`lab/entry/layout.h`).
@@ -60,7 +60,7 @@ impl Check<'_> {
     /// What is wrong with a path as a whole.
     fn path(&self, path: &Path) -> std::vec::IntoIter<String> {
         let (limits, steps, mut wrong) = (self.paths.limits, self.paths.steps(path), Vec::new());
-        let bytes: usize = steps.iter().map(|step| step.code.len()).sum();
+        let bytes = self.most(&steps, |step| step.code.len());
         if bytes as u64 > limits.slot - limits.room {
             wrong.push(format!(
                 "with every step it has {bytes} bytes, and its slot leaves it {}: see PATH_SLOT",
@@ -69,8 +69,7 @@ impl Check<'_> {
         }
         // Each block has a piece for its beginning and one for its end.
         let blocks_of = |hook: u64| self.paths.attached.iter().filter(|(on, _)| *on == hook).count();
-        let blocks: usize = steps.iter().filter_map(|step| step.hook).map(blocks_of).sum();
-        let pieces = steps.len() + 2 + 2 * blocks;
+        let pieces = 2 + self.most(&steps, |step| 1 + 2 * step.hook.map_or(0, blocks_of));
         if pieces as u64 > limits.pieces {
             wrong.push(format!(
                 "it may have {pieces} pieces, and path.c has room for {}: see MAX_PIECES",
@@ -78,18 +77,37 @@ impl Check<'_> {
             ));
         }
         if path.kind != 0 {
-            let order: Vec<u64> = steps.iter().filter_map(|step| step.hook).collect();
+            let hooks: Vec<&Step> = steps.iter().filter(|step| step.hook.is_some()).collect();
             for (hook, name) in (1..).zip(HOOKS).take(OF_ENTRIES) {
-                let count = order.iter().filter(|known| **known == hook).count();
-                if count == 0 || (count > 1 && name != "OUT_LATE") {
-                    wrong.push(format!("it has the hook {name} {count} times"));
+                let all: Vec<&&Step> = hooks.iter().filter(|step| step.hook == Some(hook)).collect();
+                // A path may have several bodies, of which each configuration has one.
+                let is_twice = pairs(&all).any(|(one, other)| self.are_together(one, other));
+                if all.is_empty() || (is_twice && name != "OUT_LATE") {
+                    wrong.push(format!("it has the hook {name} {} times", all.len()));
                 }
             }
-            if !order.is_sorted() {
+            let is_misplaced =
+                |(one, other): (&&Step, &&Step)| one.hook > other.hook && self.are_together(one, other);
+            if pairs(&hooks).any(|(one, other)| is_misplaced((one, other))) {
                 wrong.push("its hooks are not in their order".into());
             }
         }
         wrong.into_iter()
+    }
+
+    /// A bound of what the steps of a configuration have together: no value of any one switch allows more.
+    fn most(&self, steps: &[Step], of: impl Fn(&Step) -> usize) -> usize {
+        let with = |which: u32, value: u32| -> usize {
+            let excludes = |one: &Condition| one.which == which && one.values >> value & 1 == 0;
+            let allowed = steps.iter().filter(|step| !step.conditions.iter().any(excludes));
+            allowed.map(&of).sum()
+        };
+        let of_switch = |switch: &Switch| {
+            let which = u32::from(switch.id);
+            let values = self.values(which).unwrap_or(0);
+            (0..u32::BITS).filter(|value| values >> value & 1 == 1).map(|value| with(which, value)).max()
+        };
+        self.table.switches.iter().filter_map(of_switch).min().unwrap_or(0)
     }
 
     /// What is wrong with steps that stand in one file.
@@ -227,13 +245,20 @@ impl Check<'_> {
 
     /// Whether a step is there whenever another is.
     fn implies(&self, from: &Step, to: &Step) -> bool {
-        let allowed = |conditions: &[Condition], which: u32| {
-            let of_switch = conditions.iter().filter(|condition| condition.which == which);
-            of_switch.fold(self.values(which).unwrap_or(0), |all, condition| all & condition.values)
-        };
-        to.conditions
-            .iter()
-            .all(|condition| allowed(&from.conditions, condition.which) & !condition.values == 0)
+        let allowed = |which: u32| self.allowed(&from.conditions, which);
+        to.conditions.iter().all(|condition| allowed(condition.which) & !condition.values == 0)
+    }
+
+    /// Whether some configuration has both, as far as one switch tells.
+    fn are_together(&self, one: &Step, other: &Step) -> bool {
+        let both: Vec<Condition> = one.conditions.iter().chain(&other.conditions).copied().collect();
+        both.iter().all(|condition| self.allowed(&both, condition.which) != 0)
+    }
+
+    /// The values of a switch with which all of these hold, as a mask.
+    fn allowed(&self, conditions: &[Condition], which: u32) -> u32 {
+        let of_switch = conditions.iter().filter(|condition| condition.which == which);
+        of_switch.fold(self.values(which).unwrap_or(0), |all, condition| all & condition.values)
     }
 
     /// All values of a switch, of ENTERED_BY or of NUMBERS, as a mask.
@@ -256,6 +281,13 @@ impl Check<'_> {
             |step: &Step| self.paths.faults.chunks_exact(2).filter(|row| contains(step, row[0])).count();
         steps.iter().map(in_step).sum()
     }
+}
+
+/// Every two, in their order.
+fn pairs<T>(all: &[T]) -> impl Iterator<Item = (&T, &T)> {
+    (1..).zip(all).flat_map(move |(behind, one)| {
+        all.get(behind..).unwrap_or_default().iter().map(move |other| (one, other))
+    })
 }
 
 fn contains(step: &Step, address: u64) -> bool {

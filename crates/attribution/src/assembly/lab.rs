@@ -1,0 +1,172 @@
+//! What a use of an entry executes of the lab's path, by its listing.
+
+use crate::assembly::One;
+use crate::assembly::kind::kind;
+use iced_x86::{
+    Code, ConditionCode, Decoder, DecoderOptions, FlowControl, Formatter, GasFormatter, Instruction,
+    Mnemonic, Register,
+};
+use record::Step;
+use std::collections::BTreeMap;
+
+/// Steps of the lab that do what Linux has in C, by how their names begin.
+const C_STEPS: [&str; 15] = [
+    "C: ",
+    "Mach",
+    "a number of Linux",
+    "arguments",
+    "audit: ",
+    "canary: ",
+    "dispatch",
+    "filter: ",
+    "handle",
+    "is there such a call",
+    "mask the number",
+    "no such call",
+    "stack offset: ",
+    "trace: ",
+    "work: ",
+];
+
+/// No path is longer; a listing from elsewhere may lead round and round.
+const MOST: usize = 4096;
+
+/// The instructions that one call executes, from the first to the one that leaves, without those that stand for C. Conditional branches
+/// are not taken, as in Linux where nothing is special, but for those that ask whether a frame is a program's: it is.
+pub fn of_lab(steps: &[Step]) -> Vec<One> {
+    let code = decoded(steps);
+    let (mut executed, mut calls, mut last) = (Vec::new(), Vec::new(), None);
+    let mut at = steps.first().map_or(0, |step| step.address);
+    let mut formatter = formatter();
+    for _ in 0..MOST {
+        let Some((step, instruction)) = code.get(&at) else { break };
+        if !is_c(step) {
+            let mut text = String::new();
+            formatter.format(instruction, &mut text);
+            executed.push(One { text, place: step.name.clone(), kind: kind(instruction) });
+        }
+        if leaves(instruction) {
+            break;
+        }
+        match next(&code, instruction, last.as_ref(), &mut calls) {
+            Some(next) => at = next,
+            None => break,
+        }
+        last = Some(*instruction);
+    }
+    executed
+}
+
+/// Instructions by their addresses, each with its step.
+type Listing<'a> = BTreeMap<u64, (&'a Step, Instruction)>;
+
+fn decoded(steps: &[Step]) -> Listing<'_> {
+    let of_step = |step: &'_ Step| {
+        let decoder = Decoder::with_ip(64, &step.code, step.address, DecoderOptions::NONE);
+        decoder.into_iter().collect::<Vec<_>>()
+    };
+    let all = steps.iter().flat_map(|step| of_step(step).into_iter().map(move |one| (one.ip(), (step, one))));
+    all.collect()
+}
+
+fn is_c(step: &Step) -> bool {
+    C_STEPS.iter().any(|name| step.name.starts_with(name))
+}
+
+/// Where it goes on; `calls` are the calls within the path that have not returned.
+fn next(
+    code: &Listing,
+    instruction: &Instruction,
+    last: Option<&Instruction>,
+    calls: &mut Vec<u64>,
+) -> Option<u64> {
+    let (behind, target) = (instruction.next_ip(), instruction.near_branch_target());
+    match instruction.flow_control() {
+        // What is jumped to in place of a call and a return: it returns for its caller.
+        FlowControl::UnconditionalBranch if code.get(&target).is_some_and(|(step, _)| is_c(step)) => {
+            calls.pop().or(Some(target))
+        }
+        FlowControl::UnconditionalBranch if code.contains_key(&target) => Some(target),
+        // A thunk that returns.
+        FlowControl::UnconditionalBranch | FlowControl::Return => calls.pop(),
+        FlowControl::Call => match code.get(&target) {
+            Some((step, _)) if !is_c(step) => {
+                calls.push(behind);
+                Some(target)
+            }
+            _ => Some(behind),
+        },
+        FlowControl::ConditionalBranch if is_taken(instruction, last) => Some(target),
+        _ => Some(behind),
+    }
+}
+
+/// A branch away where the ring that lies on the stack is not the kernel's.
+fn is_taken(branch: &Instruction, last: Option<&Instruction>) -> bool {
+    let asks_for_ring = |test: &Instruction| {
+        test.mnemonic() == Mnemonic::Test && test.memory_base() == Register::RSP && test.immediate8() == 3
+    };
+    branch.condition_code() == ConditionCode::ne && last.is_some_and(asks_for_ring)
+}
+
+fn leaves(instruction: &Instruction) -> bool {
+    matches!(
+        instruction.code(),
+        Code::Sysretq | Code::Sysretd | Code::Sysexitq | Code::Sysexitd | Code::Iretq
+    )
+}
+
+fn formatter() -> GasFormatter {
+    let mut formatter = GasFormatter::new();
+    let options = formatter.options_mut();
+    options.set_space_after_operand_separator(true);
+    options.set_uppercase_hex(false);
+    options.set_signed_immediate_operands(true);
+    options.set_branch_leading_zeros(false);
+    formatter
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Steps one behind the other, from 0x1000 on.
+    fn listed(steps: &[(&str, &[u8])]) -> Vec<String> {
+        let mut address = 0x1000;
+        let steps: Vec<Step> = (0..)
+            .zip(steps)
+            .map(|(place, (name, code))| {
+                let step = Step { place, address, code: code.to_vec(), name: (*name).into() };
+                address += code.len() as u64;
+                step
+            })
+            .collect();
+        of_lab(&steps).into_iter().map(|one| one.kind).collect()
+    }
+
+    #[test]
+    fn functions_of_a_path_are_followed_and_what_stands_for_c_is_not() {
+        let all = listed(&[
+            ("call a function", &[0xe8, 8, 0, 0, 0]),  // to + d
+            ("call what serves", &[0xe8, 6, 0, 0, 0]), // to + 10
+            ("sysret", &[0x48, 0x0f, 0x07]),
+            ("a function that jumps to C in place of a return", &[0xeb, 1]), // to + 10
+            ("return", &[0xc3]),
+            ("C: what serves", &[0x90, 0x90]),
+            ("return by the thunk", &[0xe9, 0, 0x10, 0, 0]),
+        ]);
+        assert_eq!(all, ["call", "jmp", "call", "sysretq"]);
+    }
+
+    #[test]
+    fn a_frame_is_a_programs_and_other_branches_are_not_taken() {
+        let all = listed(&[
+            ("whose", &[0xf6, 0x44, 0x24, 8, 3, 0x75, 1, 0x90]), // testb $3, 8(%rsp); jne over a nop
+            ("other", &[0x48, 0x39, 0xc8, 0x75, 1, 0x90]),       // cmp %rcx, %rax; jne over a nop
+            ("iret", &[0x48, 0xcf]),
+        ]);
+        assert_eq!(all, ["test $0x3, (%rsp)", "jne", "cmp %rcx, %rax", "jne", "nop", "iretq"]);
+        assert!(listed(&[("round and round", &[0x90, 0xeb, 0xfd])]).len() == MOST);
+        assert!(listed(&[]).is_empty());
+    }
+}

@@ -1,0 +1,36 @@
+//! The assembler's part of a path through Linux beside the lab's: instruction by instruction, each by its kind. Pure: a followed path and
+//! a listing in, both columns and what differs out.
+
+mod kind;
+mod lab;
+mod linux;
+mod side;
+
+pub use lab::of_lab;
+pub use linux::{c_parts, of_linux, returns_by_thunk, switched_off};
+pub use side::{Columns, Count, Counted, One, Pair};
+
+use crate::anatomy::PartCount;
+
+/// A use of an entry in the lab and in a Linux.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Assembly {
+    /// The entry.
+    pub entry: String,
+    /// What it was asked for.
+    pub operation: String,
+    /// The kernel's release.
+    pub kernel: String,
+    /// Of the lab.
+    pub profile: String,
+    /// Steps of the profile that the lab was built without, for this boot of Linux has them switched off.
+    pub off: Vec<String>,
+    /// Steps that it was built with besides, for this boot has them switched on.
+    pub on: Vec<String>,
+    /// Steps that the emulated processor lacks what they need for.
+    pub lacking: Vec<String>,
+    /// The assembler's part of both.
+    pub columns: Columns,
+    /// The rest of Linux's path, by part: its C code, and functions that the assembler's part calls.
+    pub c: Vec<PartCount>,
+}

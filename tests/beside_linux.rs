@@ -1,0 +1,71 @@
+//! `kentry bill --beside-linux`: in the profile of a kernel's version, the lab executes the assembler's part of that kernel's path,
+//! instruction by instruction, in kind.
+
+use crate::qemu;
+use crate::skipped::skipped;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// A system call and an exception, which come by different ways.
+const ROWS: [[&str; 2]; 2] = [["syscall-x86_64", "getppid"], ["page-fault", "minor-fault"]];
+
+fn kentry(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kentry"));
+    command.args(arguments).env("XDG_DATA_HOME", std::env::temp_dir()).output().unwrap()
+}
+
+/// Of each series that scripts/kernels.sh has fetched, one.
+fn kernels() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/guest");
+    let files = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|file| file.path());
+    let series = |path: &Path| {
+        let release = path.file_name()?.to_str()?.strip_prefix("vmlinuz-")?.to_owned();
+        Some(release.split('.').take(2).collect::<Vec<_>>().join("."))
+    };
+    let of_series: BTreeMap<String, PathBuf> =
+        files.filter_map(|path| Some((series(&path)?, path))).collect();
+    of_series.into_values().collect()
+}
+
+#[test]
+fn the_labs_assembly_is_that_of_linux_instruction_by_instruction() {
+    let kernels = kernels();
+    if kernels.is_empty() {
+        skipped("no kernels here (scripts/kernels.sh fetches them)");
+        return;
+    }
+    if !qemu::is_here() {
+        return;
+    }
+    for kernel in &kernels {
+        for [entry, operation] in ROWS {
+            let fixed =
+                ["bill", "--format", "csv", "--entry", entry, "--operation", operation, "--timeout", "500"];
+            let done = kentry(&[&fixed[..], &["--beside-linux", kernel.to_str().unwrap()]].concat());
+            let what = format!("{} {entry}", kernel.display());
+            assert!(done.status.success(), "{what}: {}", String::from_utf8_lossy(&done.stderr));
+            let lines = String::from_utf8(done.stdout).unwrap();
+            let differs: Vec<&str> = lines.lines().skip(1).filter(|line| !line.starts_with("=,")).collect();
+            assert!(differs.is_empty(), "{what}: {differs:#?}");
+            assert!(lines.lines().count() > 80, "{what}: {lines}");
+        }
+    }
+}
+
+#[test]
+fn what_has_no_path_beside_it_is_refused_in_one_sentence() {
+    for (arguments, why) in [
+        (&["--beside-linux", "/nonexistent/vmlinuz"][..], "/nonexistent/vmlinuz"),
+        (&["--beside-linux", "auto", "--here"], "cannot be used with"),
+        (
+            &["--beside-linux", "auto", "--format", "svg"],
+            "a path beside Linux's is written as text, csv or markdown",
+        ),
+        (&["--beside-linux", "auto", "--entry", "sycsall"], "did you mean"),
+    ] {
+        let done = kentry(&[&["bill"], arguments].concat());
+        let text = String::from_utf8(done.stderr).unwrap();
+        assert!(done.status.code() == Some(2) && text.contains(why), "{arguments:?}: {text}");
+    }
+}
