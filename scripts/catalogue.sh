@@ -65,9 +65,9 @@ apart_out() {
 	apart "$@" 2>&1
 }
 
-# offered APT-CACHE...: the releases that an apt knows, the oldest first.
+# offered APT-CACHE...: the releases that an apt knows, the oldest first. Packages with two numbers alone name the newest one.
 offered() {
-	"$@" pkgnames linux-image- | sed -nE 's/^linux-image-([0-9][0-9.]*[-+.a-z0-9]*-amd64)$/\1/p' | sort -uV
+	"$@" pkgnames linux-image- | sed -nE 's/^linux-image-([0-9]+\.[0-9]+\.[0-9]+[-+.a-z0-9]*-amd64)$/\1/p' | sort -uV
 }
 
 # measure_each APT-GET...: measures the kernels that are offered. Fails when there is none that was measured, now or before.
