@@ -104,7 +104,7 @@ pub fn of_kernel(
         Error::Usage(why) => Error::Usage(format!("--beside-linux follows an entry: {why}")),
         other => other,
     })?;
-    document(&args, &plan)
+    Ok(document(&args, &plan)?.map(|done| done.document))
 }
 
 /// All that is followed and counted; or in words, why it was not.

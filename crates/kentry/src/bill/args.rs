@@ -73,7 +73,7 @@ pub struct BillArgs {
     /// Follow the entry through this Linux (a file, a package or folder that contains one, or auto), and print the assembler's part of its
     /// path beside that of the lab, instruction by instruction, and what differs; the profile is that of the kernel's version, unless
     /// --profile names another
-    #[arg(long, value_name = "KERNEL", value_hint = ValueHint::FilePath, conflicts_with_all = ["run", "here", "orders", "listing", "dry_run", "verbose", "no_save", "name", "tag", "bochs"])]
+    #[arg(long, value_name = "KERNEL", value_hint = ValueHint::FilePath, conflicts_with_all = ["run", "here", "orders", "ring_3", "listing", "dry_run", "verbose", "no_save", "name", "tag", "bochs"])]
     pub beside_linux: Option<String>,
     /// Print what would be measured on a processor that has everything, and measure nothing
     #[arg(long)]
