@@ -191,7 +191,7 @@ command="the command, compiled"
 
 # What needs them says so itself where they cannot be had.
 scripts/kernels.sh >/dev/null || true
-if has unit; then scripts/kernel-symbols.sh unstable >/dev/null || true; fi
+if has unit; then scripts/kernel-symbols.sh stable >/dev/null || true; fi
 
 if has unit; then step "format and lint" scripts/lint.sh; fi
 if has unit || has lab; then step "tests, compiled" cargo test --locked --workspace --no-run; fi

@@ -41,7 +41,7 @@ fn every_instruction_belongs_to_what_the_kernels_debug_information_says() {
     let mut kernels: Vec<PathBuf> = folders.filter(|folder| folder.join("vmlinux").exists()).collect();
     kernels.sort();
     if kernels.is_empty() {
-        skipped("no kernel with symbols here (scripts/kernel-symbols.sh unstable fetches one)");
+        skipped("no kernel with symbols here (scripts/kernel-symbols.sh stable fetches one)");
     }
     if !qemu::is_here() {
         return;
