@@ -97,7 +97,7 @@ fn two_boots_agree_to_the_byte_whatever_the_seed() {
         [&[][..], &["--entry", "page-fault", "--operation", "minor-fault"], &["--operation", "map-unmap"]]
     {
         let words =
-            [&["--profile", "linux-6.1", "--set", "cr3-writes=1", "--set", "cr3-writes=2,exit=iret"], row]
+            [&["--profile", "linux-6.1", "--set", "cr3-writes=1", "--set", "cr3-writes=2,canary=on"], row]
                 .concat();
         let Some(first) = counted(&words) else { return };
         let again = |more: &[&str]| Bill {

@@ -544,7 +544,7 @@ fn a_listing_has_addresses_bytes_and_steps() {
     let output = here(&["lab", "--accel=tcg", "--listing=int80-i386", "--set=cr3-writes=300"]);
     let listing = text(&output.stdout);
     assert!(listing.starts_with("path int80: ") && listing.contains("cr3-writes=300"), "{listing}");
-    assert!(listing.contains("\n\nCR3: write it again\n  ffffffff8"), "{listing}");
+    assert!(listing.contains("\n\nCR3: write it again and again\n  ffffffff8"), "{listing}");
     assert!(listing.contains("b9 2c 01 00 00 ") && listing.contains("mov     $0x12c, %ecx"), "{listing}");
     assert!(listing.contains(" iretq\n"), "{listing}");
     let lacking = here(&["lab", "--accel=tcg", "--listing=int80-i386", "--set=pti=on,pcid=on"]);

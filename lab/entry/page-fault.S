@@ -55,7 +55,7 @@ STEP "error_entry"
 71:
 STEP "clear the direction flag", IN_5_10
 	cld
-STEP "error_entry: save registers"
+STEP "error_entry: save registers", FRAMED
 	push	%rsi
 	mov	8(%rsp), %rsi		# the return address
 	mov	%rdi, 8(%rsp)
@@ -77,17 +77,17 @@ IDLE_NOP "a fence", 3, SWITCH_SWAPGS, IS(SWAPGS_FENCE), TABLES
 TO_KERNEL_AS_LINUX %rax
 CR3_WRITES_AS_LINUX
 AGAINST_SPECULATION_AS_LINUX
-STEP "copy-frame: pass the frame", IN_5_10
+STEP "copy-frame: pass the frame", COPIED, IN_5_10
 	pop	%r12
 	mov	%rsp, %rdi
 	CALL_C	77f
 	mov	%rax, %rsp
 	push	%r12
-STEP "copy-frame: pass the frame", SINCE_6_1
+STEP "copy-frame: pass the frame", COPIED, SINCE_6_1
 	lea	8(%rsp), %rdi
-STEP "copy-frame: to the thread's stack", IN_6_1
+STEP "copy-frame: to the thread's stack", COPIED, IN_6_1
 	CALL_C	77f
-STEP "copy-frame: to the thread's stack", SINCE_6_12
+STEP "copy-frame: to the thread's stack", COPIED, SINCE_6_12
 	JUMP	77f
 RETURN_FROM_PATH UNTIL_6_1
 

@@ -41,9 +41,9 @@ STEP "note the program's stack"
 TO_KERNEL_AS_LINUX %rsp
 STEP "switch stack"
 	mov	kernel_stack, %rsp
-STEP "push what the hardware keeps in registers"
+STEP "push what the hardware keeps in registers", FRAMED
 	PUSH_IRET_FRAME program_rsp, %r11, $SELECTOR_USER_CODE_64, %rcx
-STEP "save registers"
+STEP "save registers", FRAMED
 	push	%rax			# the call's number
 	push	%rdi
 	push	%rsi
@@ -92,9 +92,9 @@ STEP "return checks: may it be sysretq", RETURN_CHECKS, SINCE_6_12
 	test	%al, %al
 	BRANCH	JE, 65f
 IBRS_OFF_AS_LINUX
-STEP "restore registers"
+STEP "restore registers", FRAMED
 	POP_BUT_RDI
-STEP "copy-frame: rsp and rdi to the entry stack"
+STEP "copy-frame: rsp and rdi to the entry stack", COPIED
 	mov	%rsp, %rdi
 	mov	entry_stack, %rsp
 	push	CALL_FRAME_RSP - 14*8(%rdi)
@@ -109,7 +109,7 @@ STEP "a register for the page tables", UNTIL_6_1
 	pop	%rax
 STEP "PTI: a register for the page tables", TABLES, SINCE_6_12
 	pop	%rax
-STEP "copy-frame: rdi and rsp from the entry stack"
+STEP "copy-frame: rdi and rsp from the entry stack", COPIED
 	pop	%rdi
 	pop	%rsp
 SWAPGS_AND_VERW_AS_LINUX

@@ -1,7 +1,7 @@
 //! The lab's path beside Linux's own, instruction by instruction.
 
 use crate::escape::escaped;
-use crate::grid::{Cell, Column, Grid, Weight};
+use crate::grid::{Cell, Column, Grid, Weight, Writer};
 use crate::line::{Line, look, wrapped, written};
 use crate::text::{after_blank, fact};
 use crate::{Error, Format, Kind, Style};
@@ -104,7 +104,9 @@ fn lines(assembly: &Assembly) -> Grid {
     let text = |one: &Option<One>| one.as_ref().map_or_else(|| Cell::from(""), |one| Cell::from(&one.text));
     let place = |one: &Option<One>| one.as_ref().map_or_else(|| Cell::from(""), |one| Cell::from(&one.place));
     Grid::of(&pairs)
-        .column(Column::word("").key("same").alone("same"), |(lab, linux)| sign(lab, linux))
+        .column(Column::word("").only(Writer::Text), |(lab, linux)| sign(lab, linux))
+        .column(Column::word("in").only(Writer::Csv), |(lab, linux)| whose(lab, linux))
+        .column(Column::word("in").only(Writer::Markdown), |(lab, linux)| whose(lab, linux))
         .column(Column::text("lab"), |(lab, _)| text(lab))
         .column(Column::text("step").spare(2), |(lab, _)| place(lab))
         .column(Column::text("Linux"), |(_, linux)| text(linux))
@@ -117,6 +119,15 @@ fn sign(lab: &Option<One>, linux: &Option<One>) -> &'static str {
         (Some(_), Some(_)) => "=",
         (Some(_), None) => "<",
         _ => ">",
+    }
+}
+
+/// The same as a word: no program takes that for a formula.
+fn whose(lab: &Option<One>, linux: &Option<One>) -> &'static str {
+    match (lab, linux) {
+        (Some(_), Some(_)) => "both",
+        (Some(_), None) => "lab",
+        _ => "linux",
     }
 }
 
@@ -209,7 +220,7 @@ mod tests {
     fn csv_has_a_line_for_each_line_of_both() {
         let csv = of(Format::Csv);
         assert_eq!(csv.lines().count(), 5, "{csv}");
-        assert!(csv.contains("\r\n>,,,endbr64,place\r\n"), "{csv}");
+        assert!(csv.contains("\r\nlinux,,,endbr64,place\r\n"), "{csv}");
         assert!(assembly(&sample(), Format::Json, &PLAIN).is_err());
     }
 }

@@ -12,6 +12,12 @@ use table::{Setting, Table};
 /// Columns for an instruction.
 const COLUMN: usize = 48;
 
+/// The switch that a step of Linux's order has for a condition, whatever it is for.
+const ORDER: &str = "order";
+
+/// Switches whose steps stand all over a path.
+const EVERYWHERE: [&str; 2] = [ORDER, "idle"];
+
 /// Steps that stand before or behind the frame, whichever it is, and are not of it.
 const MOVES: [&str; 1] = ["is there such a call"];
 
@@ -100,11 +106,21 @@ impl<'a> Order<'a> {
             let is_new = of_switch.clone().any(|one| !one.allows(bare) && one.allows(value));
             is_new.then_some(place)
         };
-        let all: Vec<usize> = self.settings.iter().enumerate().filter_map(brings).collect();
+        let mut all: Vec<usize> = self.settings.iter().enumerate().filter_map(brings).collect();
+        // In Linux's order every step has that for a condition; what it is for, another says.
+        let is_order = |place: &usize| self.settings.get(*place).is_some_and(|(one, _)| one.name == ORDER);
+        if !all.iter().all(is_order) {
+            all.retain(|place| !is_order(place));
+        }
         // Of values of one switch that a profile has one after the other, the first brings the step.
         let last = self.settings.get(*all.last()?)?;
         all.into_iter()
             .find(|place| self.settings.get(*place).is_some_and(|(one, _)| one.name == last.0.name))
+    }
+
+    /// Whether its steps stand all over a path, so that it has no place in an order.
+    fn is_everywhere(&self, place: usize) -> bool {
+        self.settings.get(place).is_some_and(|(setting, _)| EVERYWHERE.contains(&setting.name.as_str()))
     }
 
     fn name(&self, place: usize) -> String {
@@ -201,7 +217,7 @@ fn elsewhere(text: &mut String, plan: &Plan, order: &Order, places: &[Option<usi
 /// The settings that come to the path in another order than Linux's: those that are not in the longest part of it that agrees.
 fn differs(text: &mut String, order: &Order, places: &[Option<usize>]) {
     let mut first: Vec<usize> = Vec::new();
-    for place in places.iter().flatten() {
+    for place in places.iter().flatten().filter(|place| !order.is_everywhere(**place)) {
         if !first.contains(place) {
             first.push(*place);
         }
