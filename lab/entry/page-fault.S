@@ -4,7 +4,8 @@
  *
  * The hardware has: switched to the entry stack when it came from a program, else stayed on the kernel's; pushed ss, rsp, rflags, cs, rip and
  * an error code; cleared IF, TF, NT. AC and DF are unchanged. CR2 is the address. Page tables are the program's, or the kernel's when it came
- * from there: the kernel faults where it reaches for a program's memory, and nowhere in a path. Where it tries programs' page tables itself,
+ * from there: the kernel faults where it reaches for a program's memory, and in a path does so only behind the change of tables, GS and
+ * SPEC_CTRL. Where it tries programs' page tables itself,
  * their faults take the path of all exceptions (hardware_point_page_faults).
  *
  * Linux has an address and an error code below which the registers lie; a struct frame has one word more, the vector. What stands for sync_regs

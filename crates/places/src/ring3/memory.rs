@@ -25,6 +25,8 @@ const PAGE: u64 = 4096;
 
 /// As `lab/entry/layout.h` has it: of a thread's stack, and below it a page that is not mapped.
 const STACK_BYTES: u64 = 4096 + 16384 + STACK_ROOM;
+/// The same of an entry stack.
+const ENTRY_STACK_BYTES: u64 = 4096 + 12288 + STACK_ROOM;
 const STACK_ROOM: u64 = 4096;
 const STACK_STEP: u64 = 64;
 
@@ -111,10 +113,16 @@ impl Memory {
         self.write(file.symbol(symbol)?, &value.to_le_bytes())
     }
 
-    /// Where the kernel's stack begins: moved by a layout, as the lab's plan moves it.
-    pub fn place_stack(&mut self, file: &File, layout: u64) -> Result<(), Error> {
+    /// Where the kernel's stacks begin: moved by a layout, as the lab's plan moves them.
+    pub fn place_stacks(&mut self, file: &File, layout: u64) -> Result<(), Error> {
         let distance = layout % (STACK_ROOM / STACK_STEP) * STACK_STEP;
-        self.write_word(file, "kernel_stack", moved(file.symbol("kernel_stacks")? + STACK_BYTES - distance))
+        for (variable, stacks, bytes) in [
+            ("kernel_stack", "kernel_stacks", STACK_BYTES),
+            ("entry_stack", "entry_stacks", ENTRY_STACK_BYTES),
+        ] {
+            self.write_word(file, variable, moved(file.symbol(stacks)? + bytes - distance))?;
+        }
+        Ok(())
     }
 
     /// What the kernel has drawn or made: the current thread, the canary, the table of calls, the filter.

@@ -172,7 +172,7 @@ impl Kernel {
     pub fn program(&self, prepared: &Prepared, layout: u64) -> Result<Vec<u8>, Error> {
         let Prepared { asked, memory } = prepared;
         let (function, mut memory) = (self.function(asked, layout)?, memory.clone());
-        memory.place_stack(&self.file, layout)?;
+        memory.place_stacks(&self.file, layout)?;
         let number = [&[LOAD_NUMBER], NUMBER.to_le_bytes().as_slice()].concat();
         let is_entry = asked.path != SWITCH_SPACE;
         if is_entry {

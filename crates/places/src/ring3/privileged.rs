@@ -49,7 +49,11 @@ pub fn name(instruction: &Instruction) -> Option<&'static str> {
 /// What stands in a path for an instruction; `more` is put in front of what ends it.
 pub(super) fn instead(instruction: &Instruction, more: &[u8]) -> Instead {
     if is_of_control_register(instruction) {
-        return Instead::Nothing;
+        return if is_read_of_cr3(instruction) {
+            Instead::Code(cleared(instruction))
+        } else {
+            Instead::Nothing
+        };
     }
     match listed(instruction) {
         None => Instead::Itself,
@@ -66,6 +70,19 @@ fn listed(instruction: &Instruction) -> Option<&'static (Mnemonic, &'static str,
 fn is_of_control_register(instruction: &Instruction) -> bool {
     instruction.mnemonic() == Mnemonic::Mov
         && (0..instruction.op_count()).any(|operand| instruction.op_register(operand).is_cr())
+}
+
+/// What is read is computed with, and must be a number that is the same in every layout.
+fn is_read_of_cr3(instruction: &Instruction) -> bool {
+    instruction.op1_register() == iced_x86::Register::CR3
+}
+
+/// `xor` of the register that an instruction writes with itself.
+fn cleared(instruction: &Instruction) -> Vec<u8> {
+    let number = instruction.op0_register().number() as u8;
+    let low = number & 7;
+    let rex = (number > 7).then_some(0x45);
+    rex.into_iter().chain([0x31, 0xc0 | low << 3 | low]).collect()
 }
 
 fn is_write_of_cr3(instruction: &Instruction) -> bool {

@@ -1,6 +1,6 @@
 use super::*;
 use crate::host::{Executor, Interrupt, Limits, Priority, allowed_cpus};
-use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, OpKind};
+use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, Register};
 use record::{Payload, Record, Request, Sample, Verdict};
 use std::rc::Rc;
 use std::sync::Mutex;
@@ -109,11 +109,12 @@ fn decoded(step: &LaidStep) -> Vec<Instruction> {
     Decoder::with_ip(64, &step.code, step.address, DecoderOptions::NONE).into_iter().collect()
 }
 
-/// What stands for an instruction that ends the path.
+/// What stands for an instruction that ends the path, or that reads what only the kernel has.
 fn ends(instruction: &Instruction) -> &'static [Mnemonic] {
     match instruction.mnemonic() {
         Mnemonic::Sysretq | Mnemonic::Sysret => &[Mnemonic::Ret],
         Mnemonic::Iretq => &[Mnemonic::Mov, Mnemonic::Ret],
+        Mnemonic::Mov if instruction.op1_register() == Register::CR3 => &[Mnemonic::Xor],
         _ => &[],
     }
 }
