@@ -38,8 +38,9 @@ int is_in_path(word rip);
 extern word path_syscall_x86_64, path_syscall_i386, path_sysenter_x86_64, path_sysenter_i386, path_int80,
     path_call_gate_x86_64, path_call_gate_i386, path_ud_x86_64, path_ud_i386, path_int3_x86_64,
     path_int3_i386, path_div0_x86_64, path_div0_i386, path_enter_user, path_put_user_8, path_put_user_4,
-    path_put_user_16, path_copy_user, path_exception, path_page_fault, path_peek_as_program, path_switch_space, path_ring1,
-    path_ring2, path_task_gate, path_task_jmp, path_task_nested, path_task_16, path_double_fault, path_v86;
+    path_put_user_16, path_copy_user, path_exception, path_page_fault, path_peek_as_program,
+    path_switch_space, path_ring1, path_ring2, path_task_gate, path_task_jmp, path_task_nested, path_task_16,
+    path_double_fault, path_v86;
 
 /* exception.S: a stub for each vector, EXCEPTION_STUB_SIZE bytes each; and an iretq that is in no path. */
 extern const uint8_t exception_stubs[], landing_stubs[], exception_iret[];

@@ -431,8 +431,9 @@ impl<'a> Trial<'a> {
             let built = built_in(self.processor.mode, &session.ran[*number]);
             let is_linuxs = self.switches.contains("order=");
             // In Linux's order page faults have a path of their own, and so no fault of the kernel's takes the other.
-            if (*path == "page_fault") != is_linuxs && ["page_fault", "exception"].contains(path) {
-                assert!(built.is_empty() != (*path == "exception"), "{path}");
+            let is_page_faults = *path == "page_fault";
+            if is_page_faults != is_linuxs && ["page_fault", "exception"].contains(path) {
+                assert_eq!(built.is_empty(), is_page_faults, "{path}");
                 continue;
             }
             assert!(built.len() > 3, "{path}");
