@@ -58,6 +58,10 @@ pub fn kernel_with_spec_ctrl(mode: Mode, interrupt: Interrupt) -> Vec<u8> {
 /// What SPEC_CTRL is to hold before each instruction of a path; where that depends on who came there, nothing.
 fn expected(ran: &Ran, is_entry: bool) -> BTreeMap<u64, Option<bool>> {
     let path = built(ran);
+    // In the lab's own order page faults take the path of all exceptions, and theirs has nothing.
+    if path.is_empty() && ran.label.starts_with("listing page_fault ") {
+        return BTreeMap::new();
+    }
     let step_of = |address: u64| {
         let step = ran
             .steps

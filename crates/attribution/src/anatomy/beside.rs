@@ -55,11 +55,15 @@ pub enum Verdict {
     OffInLinux,
 }
 
+/// Switches that no part stands for: where steps stand, and what several parts have of idle instructions.
+const OF_NO_PART: [&str; 2] = ["order", "idle"];
+
 impl Beside {
     /// The bill of a profile beside a path of the same entry.
     pub fn of(bill: &Bill, anatomy: &Anatomy) -> Beside {
         let mut lines: Vec<BesideLine> = Vec::new();
-        for line in &bill.lines {
+        let has_part = |line: &&Line| !OF_NO_PART.contains(&line.step.switch.as_str());
+        for line in bill.lines.iter().filter(has_part) {
             let amount = counted(line);
             match lines.iter_mut().find(|known| known.switch == line.step.switch) {
                 Some(known) => {

@@ -69,7 +69,7 @@ parts! {
     Signal "signal" [], "a signal: found, its frame built for the program, its handler prepared";
     Schedule "schedule" [], "another task chosen, and everything executed until this one runs again";
     Program "program" [], "the program's own instructions before the use is over: a signal's handler, the instruction retried after a fault, or functions of the vDSO";
-    ReturnChecks "return-checks" [], "the tests whether sysretq or sysretl may return, whether iretq returns to a program, and whether it needs a stack of its own";
+    ReturnChecks "return-checks" ["return-checks"], "the tests whether sysretq or sysretl may return, whether iretq returns to a program, and whether it needs a stack of its own";
     Verw "verw" ["verw"], "verw, which clears buffers; or the nop in its place";
     Divider "divider" [], "a division that clears what AMD's divider would leak; or the nop in its place";
     Leaving "leaving" [], "the instruction that returns to the program, and the entry code's jumps on the way there";

@@ -9,7 +9,7 @@ use table::Table;
 
 /// The columns, in words.
 pub(super) const LEGEND: &str = "change: instructions more than the first path. less, more: instructions that the first path alone executes, and this \
-                                 one alone. Behind them: the parts that have another number of instructions.";
+                                 one alone. Behind them: the parts that have another number of instructions. Changes do not add up: what                                  several features need, as work on entry and exit, is paid once.";
 
 /// The same of a history.
 pub(super) const OF_HISTORY: &str = "change: instructions more than the kernel above. less, more: instructions that the kernel above alone executes, and \

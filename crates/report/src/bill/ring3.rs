@@ -34,11 +34,12 @@ pub(super) fn facts(bill: &Bill, ring3: &Ring3) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// "The protections of this path cost 61 ±2 of getppid's 438 ±1 cycles here; 4 privileged instructions of theirs are not in that".
+/// "The protections of this path cost 61 ±2 of getppid's 438 ±1 cycles here; at most 4 privileged instructions of theirs are not in that":
+/// one that stands on a way which this call does not take counts, too.
 fn sentence(bill: &Bill, ring3: &Ring3) -> String {
     let count: usize = ring3.left_out.iter().map(|left| left.of_protections).sum();
     let (instructions, are) = if count == 1 { ("instruction", "is") } else { ("instructions", "are") };
-    let left = format!("{count} privileged {instructions} of theirs {are} not in that");
+    let left = format!("at most {count} privileged {instructions} of theirs {are} not in that");
     let of = match &ring3.here {
         Some(here) => format!("of {}'s {} cycles here", bill.operation, with_error(here)),
         None => "cycles here".to_owned(),
