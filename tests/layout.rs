@@ -71,7 +71,8 @@ fn no_assembler_file_says_what_a_row_could() {
 /// the processor may guess; what builds paths and points the CPU at them; stacks, and the pages below them; what an exception means; what comes in front of
 /// a path, in rings and tasks between; descriptors of gates, the code that programs execute in their own
 /// ring; a driver in ring 1.
-const LAB_HELPERS: [&str; 21] = [
+const LAB_HELPERS: [&str; 22] = [
+    "page-fault.S",
     "driver.S",
     "driver.c",
     "gates.c",

@@ -10,6 +10,7 @@ pub mod catalogue;
 pub mod cli;
 pub mod compare;
 pub mod completions;
+pub mod counted;
 pub mod doctor;
 mod dry_run;
 pub mod error;

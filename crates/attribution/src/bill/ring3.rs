@@ -115,7 +115,7 @@ type Instructions = Vec<(String, String)>;
 /// Of the groups below, what protects nothing; and of other groups, what does; by switch or by setting. docs/bill.md says what each is for,
 /// and a test of the command compares.
 const NO_PROTECTION: [&str; 5] = ["cr3-writes", "pcid", "asids", "global", "flush-by"];
-const PROTECTION: [&str; 4] = ["clear-registers", "stack-offset", "canary", "swapgs=fence"];
+const PROTECTION: [&str; 5] = ["clear-registers", "stack-offset", "canary", "return-checks", "swapgs=fence"];
 
 /// Whether a setting is against an attack.
 pub fn is_protection(table: &Table, switch: &str, value: &str) -> bool {

@@ -14,7 +14,7 @@ use crate::messages::{note, note_no_times};
 use crate::options::guest::GuestArgs;
 use crate::options::output::Look;
 use crate::os::interrupts;
-use crate::{bill, dry_run, linux, progress};
+use crate::{counted, dry_run, linux, progress};
 use ::linux::Kernel;
 use attribution::anatomy::{Beside, Document, Followed, LeftOut, SCHEMA};
 use attribution::bill::Question;
@@ -223,7 +223,7 @@ fn beside(
         orders: 0,
         seed: 0,
     };
-    let bill = bill::counted(question, args.cpu_model.as_deref(), interrupt)?;
+    let bill = counted::counted(question, args.cpu_model.as_deref(), interrupt)?;
     Ok(Some(Beside::of(&bill, &first.anatomy)))
 }
 

@@ -1,6 +1,7 @@
 //! The command line of `kentry bill`.
 
 use crate::anatomy::args::of_release;
+use crate::counted::BILL_SECONDS;
 use crate::error::Error;
 use crate::exit::{LAB_STATUS, exit_status};
 use crate::options::guest::GuestArgs;
@@ -11,17 +12,12 @@ use attribution::bill::Question;
 use clap::{Arg, Args, ValueHint};
 use environment::Environment;
 use measure::TableRow;
-use measure::lab::LabPlan;
 use measure::select::rows;
 use report::Kind;
 use std::fmt::Write;
 use std::path::PathBuf;
-use std::time::Duration;
 use table::special::GETPPID;
 use table::{BadSet, Kernel, Mistake, Profile, Table, Whose};
-
-/// How long the guest may take, in seconds; and in Bochs.
-pub const BILL_SECONDS: [u64; 2] = [300, 3600];
 
 /// The profile of a user who names none.
 const PROFILE: &str = findings::LIKE_HERE;
@@ -201,15 +197,6 @@ fn of_bill(bad: BadSet) -> Error {
         )),
         _ => bad.into(),
     }
-}
-
-/// The lab's plan for the configurations of a bill; of so much time.
-pub fn lab_plan<'a>(table: &'a Table, plan: &attribution::bill::Plan, time: Duration) -> LabPlan<'a> {
-    let wanted = plan.configurations.iter().filter_map(|configuration| {
-        let entry = table.entry(&plan.question.entry)?;
-        Some(((entry, table.operation(&configuration.operation)?), &configuration.values))
-    });
-    LabPlan::of(table, &wanted.collect::<Vec<_>>(), plan.question.seed, time)
 }
 
 /// The profiles, and the exit codes.

@@ -1,8 +1,9 @@
 //! `kentry bill --beside-linux`: the lab's path of an entry beside that of a Linux that is booted now.
 
 use crate::anatomy;
-use crate::bill::args::{BILL_SECONDS, BillArgs};
-use crate::bill::{listing, processor};
+use crate::bill::args::BillArgs;
+use crate::bill::listing;
+use crate::counted::{BILL_SECONDS, processor};
 use crate::error::Error;
 use crate::exit::UNFINISHED;
 use crate::lab;

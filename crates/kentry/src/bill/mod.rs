@@ -5,7 +5,8 @@ mod beside_linux;
 mod listing;
 mod ring3;
 
-use crate::bill::args::{BILL_SECONDS, BillArgs, lab_plan};
+use crate::bill::args::BillArgs;
+use crate::counted::{BILL_SECONDS, lab_plan, processor};
 use crate::error::Error;
 use crate::exit::{INTERRUPTED, UNFINISHED};
 use crate::lab::listing as path_listing;
@@ -18,14 +19,14 @@ use crate::this_machine::{ThisMachine, drawn_seed, measure_host, need_counter};
 use crate::{dry_run, lab};
 use attribution::bill::{Bill, Plan, Processor, Question};
 use document::Document;
-use measure::lab::{Accel, Emulator, Options, choose, features};
+use measure::lab::{Accel, Options, choose};
 use measure::{Counter, CpuChoice, HostPlan};
 use places::host::Interrupt;
 use report::{Kind, Style};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use table::{Kernel, Table, Whose};
+use table::{Kernel, Table};
 
 /// How long this Linux is measured.
 const HERE: Duration = Duration::from_secs(2);
@@ -118,29 +119,6 @@ fn asked_for_no_times(options: &Options) -> Option<String> {
     Some(asked.to_owned())
 }
 
-/// What the steps of a profile add to an entry, in instructions, on this model of QEMU's; and neither shown nor kept.
-pub fn counted(question: Question, cpu_model: Option<&str>, interrupt: &Interrupt) -> Result<Bill, Error> {
-    let table = Table::get();
-    let options = Options {
-        entry: Vec::new(),
-        operation: Vec::new(),
-        whose: Whose::Lab,
-        set: Vec::new(),
-        footprints: Vec::new(),
-        accel: Accel::Tcg,
-        cpu_model: cpu_model.map(str::to_string),
-        bochs: false,
-        seed: question.seed,
-        time: Duration::from_secs(BILL_SECONDS[0]),
-    };
-    let limits = lab::limits(&options, interrupt);
-    let emulator = choose(&options, &limits, &mut note_no_times)?;
-    let processor = processor(&emulator, &limits)?;
-    let plan = Plan::new(table, question, processor)?;
-    let document = lab::on(emulator, lab_plan(table, &plan, options.time), limits, None, interrupt)?;
-    Ok(plan.bill(&document, None))
-}
-
 /// Measures the same entry and operation on this Linux.
 fn measure_here(question: &Question, interrupt: &Interrupt) -> Result<Document, Error> {
     need_counter()?;
@@ -159,12 +137,6 @@ fn measure_here(question: &Question, interrupt: &Interrupt) -> Result<Document, 
 
 fn keep_linux(linux: &Document, args: &BillArgs) -> Result<(), Error> {
     Saving::prepare(&SaveArgs { name: None, ..args.save.clone() }, &mut |_| ())?.keep(linux).map(drop)
-}
-
-/// What the emulator makes, or this machine's processor.
-fn processor(emulator: &Emulator, limits: &places::lab::Limits) -> Result<Processor, Error> {
-    let counts = emulator.machine().counter() == Counter::Instructions;
-    Ok(Processor { features: features(emulator, limits)?, counts, forgives: emulator.forgives() })
 }
 
 fn print_plan(args: &BillArgs, question: Question) -> Result<ExitCode, Error> {
