@@ -3,8 +3,9 @@
 
 use crate::tapes::{BOOT, LONG, NEXT_BOOT, Tape, guest, limits, request, simulated};
 use attribution::bill::{Bill, Plan, Processor, State};
-use kentry::bill::args::{BillArgs, lab_plan};
+use kentry::bill::args::BillArgs;
 use kentry::cli::{Cli, Command};
+use kentry::counted::lab_plan;
 use measure::Counter;
 use measure::lab::{Emulator, LabPlan, Setup, measure};
 use places::lab::{Accelerator, Qemu};
