@@ -15,6 +15,11 @@ macro_rules! parts {
             /// Every part, in about the order in which a system call comes to them.
             pub const ALL: &[Part] = &[$(Part::$part,)*];
 
+            /// The part of this name.
+            pub fn named(name: &str) -> Option<Part> {
+                Part::ALL.iter().copied().find(|part| part.name() == name)
+            }
+
             /// Its name: `clear-registers`.
             pub fn name(self) -> &'static str {
                 match self { $(Part::$part => $name,)* }

@@ -1,10 +1,10 @@
 //! What a use of an entry executes of the lab's path, by its listing.
 
+use crate::anatomy::formatter;
 use crate::assembly::One;
 use crate::assembly::kind::kind;
 use iced_x86::{
-    Code, ConditionCode, Decoder, DecoderOptions, FlowControl, Formatter, GasFormatter, Instruction,
-    Mnemonic, Register,
+    Code, ConditionCode, Decoder, DecoderOptions, FlowControl, Formatter, Instruction, Mnemonic, Register,
 };
 use record::Step;
 use std::collections::BTreeMap;
@@ -37,7 +37,7 @@ pub fn of_lab(steps: &[Step]) -> Vec<One> {
     let code = decoded(steps);
     let (mut executed, mut calls, mut last) = (Vec::new(), Vec::new(), None);
     let mut at = steps.first().map_or(0, |step| step.address);
-    let mut formatter = formatter();
+    let mut formatter = formatter(None);
     for _ in 0..MOST {
         let Some((step, instruction)) = code.get(&at) else { break };
         if !is_c(step) {
@@ -114,16 +114,6 @@ fn leaves(instruction: &Instruction) -> bool {
         instruction.code(),
         Code::Sysretq | Code::Sysretd | Code::Sysexitq | Code::Sysexitd | Code::Iretq
     )
-}
-
-fn formatter() -> GasFormatter {
-    let mut formatter = GasFormatter::new();
-    let options = formatter.options_mut();
-    options.set_space_after_operand_separator(true);
-    options.set_uppercase_hex(false);
-    options.set_signed_immediate_operands(true);
-    options.set_branch_leading_zeros(false);
-    formatter
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use crate::linux::args::{LINUX_SECONDS, parameters_help};
 use crate::options::output::{OutputArgs, formats};
 use crate::options::values::{budget, cpu_model, seed};
 use crate::profiles;
-use attribution::anatomy::{Part, TIMER};
+use attribution::anatomy::{LeftOut, Part, TIMER};
 use clap::{Args, ValueHint};
 use measure::guest::{GuestPlan, Options};
 use measure::select::rows;
@@ -163,28 +163,10 @@ impl AnatomyArgs {
     /// # Errors
     /// [`Error::Usage`] when it asks for what does not exist, or twice for the same.
     pub fn plan<'a>(&self, table: &'a Table) -> Result<GuestPlan<'a>, Error> {
-        self.plan_for(table, None)
-    }
-
-    /// The same where the kernel's release is known, which may be too old for some of what `--each` follows.
-    ///
-    /// # Errors
-    /// As [`AnatomyArgs::plan`].
-    pub fn plan_for<'a>(&self, table: &'a Table, release: Option<&str>) -> Result<GuestPlan<'a>, Error> {
-        if self.is_timer() && self.operation.is_some() {
-            return Err(Error::Usage(format!("--operation: nobody asks {TIMER} for anything")));
-        }
-        let (entry, operation) = self.row(table)?;
-        self.set.iter().try_for_each(|text| match table.set(Kernel::Linux, text) {
-            Err(bad) => Err(self.of_set(table, bad)),
-            Ok(_) => Ok(()),
-        })?;
-        let append = self.append.iter().cloned().collect();
-        let first = Options { entry: vec![entry], operation: vec![operation], append, ..self.options() };
         if self.each {
-            let set = Each::of(table, self.set.as_deref(), release)?.sets;
-            return Ok(GuestPlan::new(table, &Options { set, ..first })?);
+            return Ok(self.of_features(table, None)?.0);
         }
+        let first = self.first(table)?;
         let plan = GuestPlan::new(table, &first).map_err(|error| self.of_history(error))?;
         match self.with_second(&first)? {
             None => Ok(plan),
@@ -198,6 +180,35 @@ impl AnatomyArgs {
                 Ok(plan)
             }
         }
+    }
+
+    /// With `--each`: what is booted of a kernel of this release, which may be too old for some features, and of those why; of one that is not
+    /// known yet, all that there may be.
+    ///
+    /// # Errors
+    /// As [`AnatomyArgs::plan`].
+    pub fn of_features<'a>(
+        &self,
+        table: &'a Table,
+        release: Option<&str>,
+    ) -> Result<(GuestPlan<'a>, Vec<LeftOut>), Error> {
+        let first = self.first(table)?;
+        let Each { sets: set, left_out } = Each::of(table, self.set.as_deref(), release)?;
+        Ok((GuestPlan::new(table, &Options { set, ..first })?, left_out))
+    }
+
+    /// The options of the first boot.
+    fn first(&self, table: &Table) -> Result<Options, Error> {
+        if self.is_timer() && self.operation.is_some() {
+            return Err(Error::Usage(format!("--operation: nobody asks {TIMER} for anything")));
+        }
+        let (entry, operation) = self.row(table)?;
+        self.set.iter().try_for_each(|text| match table.set(Kernel::Linux, text) {
+            Err(bad) => Err(self.of_set(table, bad)),
+            Ok(_) => Ok(()),
+        })?;
+        let append = self.append.iter().cloned().collect();
+        Ok(Options { entry: vec![entry], operation: vec![operation], append, ..self.options() })
     }
 
     /// An error of a plan, as it is of the option that names its kernels.

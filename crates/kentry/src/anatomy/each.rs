@@ -3,6 +3,7 @@
 use crate::error::Error;
 use attribution::anatomy::LeftOut;
 use environment::version;
+use measure::guest::{in_versions, is_of};
 use std::fmt::Display;
 use table::{Kernel, ParameterValue, Settings, Table};
 
@@ -22,10 +23,9 @@ impl Each {
     /// [`Error::Usage`] when `own` makes no sense.
     pub fn of(table: &Table, own: Option<&str>, release: Option<&str>) -> Result<Each, Error> {
         let own = own.map(|text| table.set(Kernel::Linux, text)).transpose()?.unwrap_or_default();
-        let knows = |value: &ParameterValue| {
-            let since = value.since.as_deref().and_then(version);
-            since.zip(release.and_then(version)).is_none_or(|(since, release)| since <= release)
-        };
+        // Of a release that is no version, all is asked for.
+        let release = release.filter(|release| version(release).is_some());
+        let knows = |value: &ParameterValue| release.is_none_or(|release| is_of(value, release));
         let (mut without, mut with, mut left_out) = (settings(&own), Vec::new(), Vec::new());
         for (parameter, off, others) in table.features().filter(|(one, ..)| own.value(&one.name).is_none()) {
             let of = |value: &ParameterValue| format!("{}={}", parameter.name, value.name);
@@ -35,10 +35,11 @@ impl Each {
                 without.push((parameter.name.as_str(), of(off)));
             }
             with.extend(known.into_iter().map(|value| (parameter.name.as_str(), of(value))));
-            left_out.extend(unknown.into_iter().map(|value| LeftOut {
-                boot: of(value),
-                why: format!("Linux has it since {}", value.since.as_deref().unwrap_or_default()),
-            }));
+            left_out.extend(
+                unknown
+                    .into_iter()
+                    .map(|value| LeftOut { boot: of(value), why: in_versions(value).unwrap_or_default() }),
+            );
         }
         let base = joined(without.iter().map(|(_, set)| set));
         let one_more = |(name, set): &(&str, String)| {

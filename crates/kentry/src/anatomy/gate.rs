@@ -22,8 +22,8 @@ fn bound_of(text: &str) -> Result<(Option<Part>, usize), String> {
         .parse()
         .map_err(|_| format!("{count:?} is no number of instructions; write 340, or work=60"))?;
     let named = |name: &str| {
-        let known = Part::ALL.iter().copied().find(|part| part.name() == name);
-        known.ok_or_else(|| format!("there is no part {name:?}; `kentry anatomy --help` lists them"))
+        Part::named(name)
+            .ok_or_else(|| format!("there is no part {name:?}; `kentry anatomy --help` lists them"))
     };
     Ok((part.map(named).transpose()?, count))
 }

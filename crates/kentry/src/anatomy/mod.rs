@@ -6,7 +6,6 @@ mod gate;
 mod paths;
 
 use crate::anatomy::args::AnatomyArgs;
-use crate::anatomy::each::Each;
 use crate::error::Error;
 use crate::exit::{REGRESSION, UNFINISHED};
 use crate::linux::machine::{self, LinuxMachine, accelerator};
@@ -72,19 +71,7 @@ pub fn run(args: &AnatomyArgs) -> Result<ExitCode, Error> {
 /// What one use of an entry executes in the kernel that is here, with every other choice as it is by default; or in words, why it was not
 /// followed.
 pub fn usual(entry: &str) -> Result<Result<Document, String>, Error> {
-    let args = AnatomyArgs::usual(entry);
-    let plan = args.plan(Table::get()).map_err(|error| match error {
-        Error::Usage(why) => Error::Usage(format!("--anatomy follows an entry: {why}")),
-        other => other,
-    })?;
-    Ok(document(&args, &plan)?.map(|done| done.document))
-}
-
-/// What was followed.
-struct Done {
-    document: Document,
-    /// Whether a guest of several failed.
-    has_failed: bool,
+    for_option("--anatomy", &AnatomyArgs::usual(entry))
 }
 
 /// What one boot executes of an entry and operation; or in words, why it was not followed.
@@ -100,11 +87,23 @@ pub fn of_kernel(
         timeout: guest.timeout,
         ..AnatomyArgs::usual(entry)
     };
+    for_option("--beside-linux", &args)
+}
+
+/// What is followed for an option of another command, which names the entry.
+fn for_option(option: &str, args: &AnatomyArgs) -> Result<Result<Document, String>, Error> {
     let plan = args.plan(Table::get()).map_err(|error| match error {
-        Error::Usage(why) => Error::Usage(format!("--beside-linux follows an entry: {why}")),
+        Error::Usage(why) => Error::Usage(format!("{option} follows an entry: {why}")),
         other => other,
     })?;
-    Ok(document(&args, &plan)?.map(|done| done.document))
+    Ok(document(args, &plan)?.map(|done| done.document))
+}
+
+/// What was followed.
+struct Done {
+    document: Document,
+    /// Whether a guest of several failed.
+    has_failed: bool,
 }
 
 /// All that is followed and counted; or in words, why it was not.
@@ -134,19 +133,16 @@ struct Boots<'a> {
 
 /// A history in the order of versions; of features, those that the kernel knows.
 fn boots<'a>(args: &AnatomyArgs, plan: &GuestPlan<'a>, interrupt: &Interrupt) -> Result<Boots<'a>, Error> {
-    let (table, plan, kernels) = (Table::get(), plan.clone(), kernels(args, plan, interrupt)?);
-    let left_out = Vec::new();
-    match kernels.first() {
-        Some(kernel) if args.each => {
-            let Each { left_out, .. } = Each::of(table, args.set.as_deref(), Some(&kernel.release))?;
-            Ok(Boots { plan: args.plan_for(table, Some(&kernel.release))?, kernels, left_out })
-        }
-        _ if !args.history.is_empty() => {
-            let (plan, kernels) = machine::in_order_of_versions(plan, kernels);
-            Ok(Boots { plan, kernels, left_out })
-        }
-        _ => Ok(Boots { plan, kernels, left_out }),
+    let (plan, kernels) = (plan.clone(), kernels(args, plan, interrupt)?);
+    if let Some(kernel) = kernels.first().filter(|_| args.each) {
+        let (plan, left_out) = args.of_features(Table::get(), Some(&kernel.release))?;
+        return Ok(Boots { plan, kernels, left_out });
     }
+    let (plan, kernels) = match args.history.is_empty() {
+        true => (plan, kernels),
+        false => machine::in_order_of_versions(plan, kernels),
+    };
+    Ok(Boots { plan, kernels, left_out: Vec::new() })
 }
 
 /// The kernels of the plan. Two words may mean one file: then a boot would be followed twice.

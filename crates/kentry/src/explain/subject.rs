@@ -73,7 +73,7 @@ pub fn meaning<'a>(table: &'a Table, word: &str) -> Result<Meaning<'a>, Error> {
 
 fn as_written<'a>(table: &'a Table, word: &str) -> Result<Meaning<'a>, Error> {
     let only = |subjects| Meaning { subjects, others: Vec::new() };
-    let part = Part::ALL.iter().find(|part| part.name() == word).map(|part| Subject::Part(*part));
+    let part = Part::named(word).map(Subject::Part);
     let of_name = [table.entry(word).map(Subject::Entry), table.operation(word).map(Subject::Operation)];
     // A switch may have the name of the entry that it changes, which is what is meant then.
     let others = [table.switch(word).map(Subject::Switch), table.profile(word).map(Subject::Profile)];

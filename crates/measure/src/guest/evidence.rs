@@ -133,20 +133,28 @@ fn fitting_machine(name: &str, value: &ParameterValue) -> String {
 /// When Linux has had a value, for the words in which an ignored one is reported; nothing where this kernel is of those versions.
 fn versions(value: &ParameterValue, document: &Value) -> String {
     let release = document.pointer("/environment/kernel/release").and_then(Value::as_str);
-    let is_before =
-        |one: &str, other: &str| version(one).zip(version(other)).is_none_or(|(one, other)| one < other);
-    let lacks = |release: &str| {
-        value.since.as_deref().is_some_and(|since| is_before(release, since))
-            || value.until.as_deref().is_some_and(|until| is_before(until, release))
-    };
-    if release.is_some_and(|release| !lacks(release)) {
+    if release.is_some_and(|release| is_of(value, release)) {
         return String::new();
     }
+    in_versions(value).map(|when| format!(" ({when})")).unwrap_or_default()
+}
+
+/// Whether a kernel of this release is of the versions that know a value.
+pub fn is_of(value: &ParameterValue, release: &str) -> bool {
+    let is_before =
+        |one: &str, other: &str| version(one).zip(version(other)).is_none_or(|(one, other)| one < other);
+    let is_older = value.since.as_deref().is_some_and(|since| is_before(release, since));
+    let is_newer = value.until.as_deref().is_some_and(|until| is_before(until, release));
+    !is_older && !is_newer
+}
+
+/// When Linux has had a value: `Linux has it since 5.13`. None where all versions have it, or nobody knows.
+pub fn in_versions(value: &ParameterValue) -> Option<String> {
     match (&value.since, &value.until) {
-        (Some(since), Some(until)) => format!(" (Linux has it from {since} to {until})"),
-        (Some(since), None) => format!(" (Linux has it since {since})"),
-        (None, Some(until)) => format!(" (Linux had it until {until})"),
-        (None, None) => String::new(),
+        (Some(since), Some(until)) => Some(format!("Linux has it from {since} to {until}")),
+        (Some(since), None) => Some(format!("Linux has it since {since}")),
+        (None, Some(until)) => Some(format!("Linux had it until {until}")),
+        (None, None) => None,
     }
 }
 

@@ -15,6 +15,7 @@ mod turn;
 mod words;
 
 pub use configuration::{Configuration, Label};
+pub use evidence::{in_versions, is_of};
 pub use machine::{Kernel, Machine, Request};
 pub use measure::{Setup, measure};
 pub use parameters::Parameters;

@@ -13,10 +13,7 @@ pub(super) fn render(document: &Document) -> Vec<u8> {
     }
     if several::are(document) {
         out.push_str(&format!("\n## paths\n\n{}", several::grid(document).markdown()));
-        out.push_str(&format!(
-            "\n{}\n",
-            escaped(if document.is_history { several::OF_HISTORY } else { several::LEGEND })
-        ));
+        out.push_str(&format!("\n{}\n", escaped(&several::legend(document))));
         out.push_str("\n## parts\n\n");
         several::by_part(document, usize::MAX).iter().for_each(|grid| out.push_str(&grid.markdown()));
         return out.into_bytes();

@@ -8,12 +8,20 @@ use std::collections::BTreeMap;
 use table::Table;
 
 /// The columns, in words.
-pub(super) const LEGEND: &str = "change: instructions more than the first path. less, more: instructions that the first path alone executes, and this \
-                                 one alone. Behind them: the parts that have another number of instructions. Changes do not add up: what                                  several features need, as work on entry and exit, is paid once.";
+pub(super) fn legend(document: &Document) -> String {
+    let (base, more) = match document.is_history {
+        true => ("the kernel above", ""),
+        false => ("the first path", FEATURES),
+    };
+    format!(
+        "change: instructions more than {base}. less, more: instructions that {base} alone executes, and this one alone. Behind them: the \
+         parts that have another number of instructions.{more}"
+    )
+}
 
-/// The same of a history.
-pub(super) const OF_HISTORY: &str = "change: instructions more than the kernel above. less, more: instructions that the kernel above alone executes, and \
-                                     this one alone. Behind them: the parts that have another number of instructions.";
+/// What is to be known of features of one kernel.
+const FEATURES: &str =
+    " Changes do not add up: what several features need, as work on entry and exit, is paid once.";
 
 /// What stands behind a line: the parts that changed.
 const PARTS: Words =
@@ -95,14 +103,15 @@ pub(super) fn called(document: &Document) -> Vec<String> {
         others.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
     };
     let short: Vec<String> = document.paths.iter().map(own).collect();
-    let is_told = short.iter().skip(1).all(|name| !name.is_empty());
-    match all.first() {
-        Some(_) if is_told && is_bare(&first.settings) => {
-            std::iter::once(WITHOUT.to_owned()).chain(short.into_iter().skip(1)).collect()
-        }
-        Some(name) if is_told => std::iter::once(name.clone()).chain(short.into_iter().skip(1)).collect(),
-        _ => all,
+    if short.iter().skip(1).any(String::is_empty) {
+        return all;
     }
+    let base = if is_bare(&first.settings) {
+        WITHOUT.to_owned()
+    } else {
+        all.into_iter().next().unwrap_or_default()
+    };
+    std::iter::once(base).chain(short.into_iter().skip(1)).collect()
 }
 
 /// What a boot is called that has none of the features.

@@ -53,7 +53,7 @@ fn tables(document: &Document, width: usize) -> Vec<Line> {
         return table.into_iter().chain(legend(&words::legend(document))).collect();
     }
     let mut lines = after_blank(several::grid(document).lines(width));
-    lines.extend(legend(if document.is_history { several::OF_HISTORY } else { several::LEGEND }));
+    lines.extend(legend(&several::legend(document)));
     lines.extend(several::by_part(document, width).iter().flat_map(|grid| after_blank(grid.lines(width))));
     lines
 }
