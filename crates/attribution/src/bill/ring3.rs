@@ -201,7 +201,7 @@ impl Arms {
     /// What the rounds of the arms say.
     pub fn ring3(&self, costs: Vec<Costs>, place: Where) -> Ring3 {
         let turns = costs.iter().flatten().map(Vec::len).max().unwrap_or(0);
-        let why = costs.iter().find_map(|costs| costs.as_ref().err().cloned());
+        let failures: Vec<Option<String>> = costs.iter().map(|costs| costs.as_ref().err().cloned()).collect();
         let measured = Measured::of_turns(costs, turns);
         let plan = &self.plan;
         let sum_of = |of: &[(usize, f64)]| self.of_arms(of);
@@ -214,13 +214,13 @@ impl Arms {
         let figure = |sum: &Combination| {
             (!sum.is_empty()).then(|| measured.figure(sum)).flatten().map(Figure::without_verdict)
         };
-        let lines = (0..plan.steps.all.len()).map(|place| self.line(&measured, place)).collect();
+        let lines = (0..plan.steps.all.len()).map(|place| self.line(&measured, &failures, place)).collect();
         Ring3 {
             path: place.path,
             cpu: place.cpu,
             kernel: place.kernel,
             turns,
-            why: figure(&whole).is_none().then(|| why.unwrap_or_else(|| FEW.into())),
+            why: figure(&whole).is_none().then(|| without(&whole, &failures)),
             bare: figure(&sum_of(&plan.bare)),
             whole: figure(&whole),
             added: figure(&added),
@@ -235,14 +235,14 @@ impl Arms {
         }
     }
 
-    fn line(&self, measured: &Measured, place: usize) -> Ring3Line {
+    fn line(&self, measured: &Measured, failures: &[Option<String>], place: usize) -> Ring3Line {
         let of = |sums: &[Combination]| sums.get(place).map(|sum| self.of_arms(sum)).unwrap_or_default();
         let (alone, in_company) = (of(&self.plan.alone), of(&self.plan.in_company));
         let figure = |sum: &Combination| if sum.is_empty() { None } else { measured.figure(sum) };
         let why = match (self.plan.left_out(place), alone.is_empty() && in_company.is_empty()) {
             (Some(why), _) => Some(why.to_owned()),
             (None, true) => Some(UNSEEN.to_owned()),
-            (None, false) if figure(&alone).is_none() && !alone.is_empty() => Some(FEW.to_owned()),
+            (None, false) if figure(&alone).is_none() && !alone.is_empty() => Some(without(&alone, failures)),
             _ => None,
         };
         Ring3Line {
@@ -301,6 +301,12 @@ impl Arms {
         }
         found
     }
+}
+
+/// Why a sum has no figure: one of its arms failed, or there were too few rounds.
+fn without(sum: &Combination, failures: &[Option<String>]) -> String {
+    let failed = sum.iter().find_map(|(arm, _)| failures.get(*arm)?.clone());
+    failed.unwrap_or_else(|| FEW.to_owned())
 }
 
 fn counted(left_out: &[(String, String)]) -> BTreeMap<&str, usize> {

@@ -88,6 +88,21 @@ fn known_costs_lie_in_their_intervals() {
 }
 
 #[test]
+fn a_path_that_faults_says_so_and_blames_no_noise() {
+    let arms = Ring3Arms::new(Table::get(), &question("linux-6.1"), &program).unwrap();
+    let is_struck = |values: &SwitchValues| values.get("verw").is_some_and(|value| value == "on");
+    let cost = |values: &SwitchValues| match is_struck(values) {
+        true => Err("fault: SIGSEGV".to_owned()),
+        false => Ok(vec![Some(BARE); 40]),
+    };
+    let costs = arms.values.iter().map(cost).collect();
+    let ring3 = arms.ring3(costs, Where { path: "path".into(), ..Where::default() });
+    assert_eq!((ring3.whole, ring3.why.as_deref()), (None, Some("fault: SIGSEGV")));
+    assert_eq!(line(&ring3, "verw=on").why.as_deref(), Some("fault: SIGSEGV"));
+    assert_eq!(line(&ring3, "ibrs=on").why, None);
+}
+
+#[test]
 fn what_changes_no_byte_has_no_figure_but_is_left_out_by_name() {
     let ring3 = measured(40);
     let swapgs = line(&ring3, "swapgs=on");
