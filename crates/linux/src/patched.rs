@@ -113,6 +113,7 @@ fn places(table: &Section, size: usize) -> impl Iterator<Item = u64> + use<> {
     (0u64..).map(move |index| start.wrapping_add(index.wrapping_mul(size as u64)))
 }
 
-fn i32_at(bytes: &[u8], at: usize) -> Option<i32> {
+/// A distance, where an entry has one.
+pub(crate) fn i32_at(bytes: &[u8], at: usize) -> Option<i32> {
     bytes.get(at..)?.first_chunk().map(|field| i32::from_le_bytes(*field))
 }

@@ -1,6 +1,7 @@
 //! Tables that a kernel has of places in its code, besides that of alternatives. Where they are, a boot's symbols say or a section's name.
 
 use crate::elf::Elf;
+use crate::patched::i32_at;
 use std::ops::Range;
 
 /// The branch of a static key: a nop, or a jump that boot or a tracer writes in its place.
@@ -54,12 +55,11 @@ pub(crate) fn branches(elf: &Elf, range: Range<u64>) -> Vec<Branch> {
 }
 
 fn branch(entry: &[u8], place: u64) -> Option<Branch> {
-    let near = |at: usize| entry.get(at..)?.first_chunk().map(|field| i32::from_le_bytes(*field));
     let far = i64::from_le_bytes(*entry.get(8..)?.first_chunk()?);
     let key = place.wrapping_add(8).wrapping_add_signed(far);
     Some(Branch {
-        address: place.wrapping_add_signed(near(0)?.into()),
-        target: place.wrapping_add(4).wrapping_add_signed(near(4)?.into()),
+        address: place.wrapping_add_signed(i32_at(entry, 0)?.into()),
+        target: place.wrapping_add(4).wrapping_add_signed(i32_at(entry, 4)?.into()),
         key: key & !FLAGS,
         jumps_when_off: key & IS_LIKELY != 0,
     })

@@ -136,3 +136,8 @@ pub(crate) fn computes(instruction: &Instruction) -> bool {
             | Mnemonic::Sub
     )
 }
+
+/// Whether it calls a function.
+pub(crate) fn calls(code: &Instruction) -> bool {
+    matches!(code.flow_control(), FlowControl::Call | FlowControl::IndirectCall)
+}

@@ -3,25 +3,13 @@
 //! service's result is work of the exit, and what then looks at the frame checks how to return. The function's own are its frame, its
 //! arguments, and what it reads from or stores in the program's registers.
 
-use crate::anatomy::code::{decides, has_memory, jumps, keeps_decision, loads_own};
+use crate::anatomy::code::{calls, decides, has_memory, jumps, keeps_decision, loads_own};
 use crate::anatomy::functions::{self, Region};
 use crate::anatomy::path::{Node, Path};
+use crate::anatomy::stack_offset::KEPT_BY_CALLS;
 use crate::anatomy::{Confidence, Part};
 use iced_x86::{FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register};
 use std::collections::BTreeSet;
-
-/// Registers that a call may change (System V ABI for x86-64, 3.2.1).
-const LOST_IN_CALLS: [Register; 9] = [
-    Register::RAX,
-    Register::RCX,
-    Register::RDX,
-    Register::RSI,
-    Register::RDI,
-    Register::R8,
-    Register::R9,
-    Register::R10,
-    Register::R11,
-];
 
 /// What may be due on the way in.
 const WORK: [Part; 3] = [Part::Work, Part::Audit, Part::Other];
@@ -54,11 +42,11 @@ fn tell_call(path: &mut Path, first: usize) {
     let own: Vec<usize> = std::iter::once(first).chain(path.behind(first)).collect();
     let own: Vec<usize> = own.into_iter().filter(|at| path.0[*at].is_in(Part::Handler)).collect();
     let hands_on = own.iter().any(|at| calls_another(path, *at));
-    let served = own.iter().position(|at| {
-        path.called(*at).is_some_and(|called| is_call(&path.0[*at].code) && is_service(called))
-    });
+    let served = own
+        .iter()
+        .position(|at| path.called(*at).is_some_and(|called| calls(&path.0[*at].code) && is_service(called)));
     let way = &own[..served.unwrap_or(own.len())];
-    let works = way.iter().any(|at| is_call(&path.0[*at].code) && WORK.contains(&of_call(path, *at)));
+    let works = way.iter().any(|at| calls(&path.0[*at].code) && WORK.contains(&of_call(path, *at)));
     let mut state = State {
         phase: Phase::Before,
         hands_on,
@@ -137,7 +125,7 @@ impl State {
         // A decision belongs to what it is made of.
         let follows = code.flow_control() == FlowControl::ConditionalBranch || keeps_decision(code);
         let is_move = moves_registers(code);
-        if is_call(code) {
+        if calls(code) {
             return of_call(path, rest[0]);
         } else if follows || jumps(code) {
             return self.last;
@@ -171,7 +159,7 @@ impl State {
 
     /// Whether nothing that is due is called before the dispatch.
     fn is_dispatched_next(&self, path: &Path, rest: &[usize]) -> bool {
-        let calls = rest.iter().filter(|at| is_call(&path.0[**at].code));
+        let calls = rest.iter().filter(|at| calls(&path.0[**at].code));
         let mut calls = calls.filter(|at| of_call(path, **at) != Part::StackOffset);
         calls.next().and_then(|at| path.called(*at)).is_some_and(is_service)
     }
@@ -211,10 +199,6 @@ fn is_service(node: &Node) -> bool {
     node.is_in(Part::Service) || node.is_in(Part::Dispatch)
 }
 
-fn is_call(code: &Instruction) -> bool {
-    code.is_call_near() || code.is_call_near_indirect()
-}
-
 /// A call belongs to the function, if that hands over what is to be done; inlined code calls for what it is there for.
 fn of_call(path: &Path, place: usize) -> Part {
     if let Some((part, _)) = path.0[place].part {
@@ -234,7 +218,7 @@ fn next_call(path: &Path, rest: &[usize]) -> Option<usize> {
     let near = rest.iter().copied().skip(1).take(6);
     let mut straight =
         near.take_while(|at| path.0[*at].code.flow_control() != FlowControl::ConditionalBranch);
-    straight.find(|at| is_call(&path.0[*at].code))
+    straight.find(|at| calls(&path.0[*at].code))
 }
 
 /// Whether nothing follows but the end of the function, which may jump to another.
@@ -328,10 +312,7 @@ impl Frame {
 
     /// Behind an instruction.
     fn go(&mut self, code: &Instruction, is_call: bool) {
-        let is_move = code.mnemonic() == Mnemonic::Mov
-            && code.op0_kind() == OpKind::Register
-            && code.op1_kind() == OpKind::Register;
-        let is_copied = is_move && self.registers.contains(&code.op1_register());
+        let is_copied = moves_registers(code) && self.registers.contains(&code.op1_register());
         let used = self.factory.info(code).used_registers().iter();
         let written = used.filter(|used| {
             !matches!(used.access(), OpAccess::Read | OpAccess::CondRead | OpAccess::NoMemAccess)
@@ -340,9 +321,7 @@ impl Frame {
             self.registers.remove(&register);
         }
         if is_call {
-            LOST_IN_CALLS.iter().for_each(|register| {
-                self.registers.remove(register);
-            });
+            self.registers.retain(|register| KEPT_BY_CALLS.contains(register));
         }
         if is_copied {
             self.registers.insert(code.op0_register());

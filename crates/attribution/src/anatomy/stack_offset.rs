@@ -1,10 +1,10 @@
 //! The random distance by which each call moves the stack (`include/linux/randomize_kstack.h`): taken on the way in, drawn for the next
 //! call on the way out, each behind the branch of a static key.
 
-use crate::anatomy::code::{computes, has_memory, is_nop, jumps, loads_own};
+use crate::anatomy::code::{calls, computes, has_memory, is_nop, jumps, loads_own};
 use crate::anatomy::path::Path;
 use crate::anatomy::{Confidence, Part};
-use iced_x86::{FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register};
+use iced_x86::{Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register};
 
 /// No sequence here has more instructions.
 const LONGEST: usize = 16;
@@ -16,7 +16,7 @@ const LONGEST_KEYED: usize = 28;
 const USED_WITHIN: usize = 40;
 
 /// Registers that a call leaves as they are (System V ABI for x86-64, 3.2.1).
-const KEPT_BY_CALLS: [Register; 6] =
+pub(crate) const KEPT_BY_CALLS: [Register; 6] =
     [Register::RBX, Register::RBP, Register::R12, Register::R13, Register::R14, Register::R15];
 
 /// Tells what moves the stack, what draws the next distance, and where these are switched off the jumps past them.
@@ -187,8 +187,4 @@ pub(crate) fn is_kept(path: &Path, sequence: &[usize], register: Register) -> bo
         }
     }
     false
-}
-
-fn calls(code: &Instruction) -> bool {
-    matches!(code.flow_control(), FlowControl::Call | FlowControl::IndirectCall)
 }
