@@ -219,7 +219,7 @@ if [ -n "$history" ]; then
 	short=${kernels[0]} long=${kernels[1]} most=$(path_of "${kernels[0]}")
 	[ "$most" -lt "$(path_of "$long")" ] || { short=$long long=${kernels[0]} && most=$(path_of "$short"); }
 	commit "$short" good
-	commit "$root/Makefile" "no kernel"
+	commit "$work/none" "no kernel"
 	commit "$short" "as good"
 	commit "$long" "the first bad one"
 	commit "$long" "as bad"
@@ -227,8 +227,8 @@ if [ -n "$history" ]; then
 	git -C "$tree" bisect start HEAD HEAD~4 >/dev/null 2>&1
 	check "which commit made the path longer" 0 git -C "$tree" bisect run "$root/docs/bisect.sh" "$most"
 	expect '^ +the first bad one$'
-	git -C "$tree" checkout -q HEAD~3
-	check "a kernel that cannot be booted is skipped" 125 env -C "$tree" "$root/docs/bisect.sh" "$most"
+	git -C "$tree" checkout -q ":/no kernel"
+	check "a kernel that cannot be built is skipped" 125 env -C "$tree" "$root/docs/bisect.sh" "$most"
 	unset BUILD KERNEL KENTRY
 else
 	skip "a path over kernels" "$why_no_history"
