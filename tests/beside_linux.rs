@@ -52,6 +52,22 @@ fn the_labs_assembly_is_that_of_linux_instruction_by_instruction() {
             assert!(lines.lines().count() > 80, "{what}: {lines}");
         }
     }
+    let newest = kernels.last().and_then(|kernel| kernel.to_str()).unwrap();
+    let explained =
+        kentry(&["bill", "--follow", newest, "--timeout", "500", "--no-save", "--format", "json"]);
+    assert!(explained.status.success(), "{}", String::from_utf8_lossy(&explained.stderr));
+    let bill: serde_json::Value = serde_json::from_slice(&explained.stdout).unwrap();
+    let there = &bill["there"];
+    let parts = there["parts"].as_array().unwrap();
+    let of = |kind: &str| {
+        let own = parts.iter().filter(|part| part["kind"] == kind);
+        own.map(|part| part["figure"]["estimate"].as_f64().unwrap()).sum::<f64>()
+    };
+    // The instruction that enters and bare; what the steps bring; and C.
+    let [crossing, steps, c] = ["crossing", "step", "c"].map(of);
+    assert_eq!(there["rest"]["estimate"], 0.0, "{there:#}");
+    assert_eq!(there["measured"]["estimate"].as_f64().unwrap(), crossing + steps + c, "{there:#}");
+    assert!(crossing >= 1.0 && steps > 60.0 && c > 100.0, "{there:#}");
 }
 
 #[test]

@@ -108,8 +108,20 @@ fn a_listing_has_every_setting_of_the_profile_once_with_what_linux_has() {
             );
         }
         assert!(path.contains("pti=on\n") && path.contains("SWITCH_TO_KERNEL_CR3"), "{text}");
-        assert!(text.contains("\norder: "), "{text}");
+        assert!(text.contains("\nway in: ") && text.contains("\nway out: "), "{text}");
         assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    }
+    // What is compared with Linux comes in its order, and what has the lab's own does not.
+    for (row, profile, has_order) in [
+        ("syscall-x86_64", "linux-6.1", true),
+        ("page-fault --operation minor-fault", "linux-6.1", true),
+        ("page-fault --operation minor-fault", "linux-7.2", true),
+        ("syscall-x86_64", "linux-6.1 --without order --without return-checks --without idle", false),
+    ] {
+        let text = built(row, profile);
+        assert_eq!(text.ends_with("way out: the steps come in Linux's order\n"), has_order, "{row}: {text}");
+        let is_fault = row.starts_with("page-fault");
+        assert!(!is_fault || text.contains("way in: the steps come in Linux's order\n"), "{row}: {text}");
     }
     let bare = built("syscall-x86_64", "bare");
     assert!(!bare.contains("1. ") && !bare.contains("not in this path"), "{bare}");

@@ -6,7 +6,7 @@
 use environment::Environment;
 use environment::{Version, version};
 use std::collections::BTreeMap;
-use table::{Profile, Setting};
+use table::{ORDER, Profile, Setting, Table};
 
 /// The name of the profile.
 pub const LIKE_HERE: &str = "like-here";
@@ -220,6 +220,7 @@ impl<'a> Kernel<'a> {
         if like.has("pti") {
             like.guess("copy-frame", "on", self.by_version(), "gates do so since 4.15");
         }
+        self.order(like);
         let mode = self.clauses.first().copied().unwrap_or_default();
         if mode == "IBRS" {
             like.say("ibrs", "on", self.spectre_v2());
@@ -230,6 +231,21 @@ impl<'a> Kernel<'a> {
         self.returns(like);
         if self.clause("BHI: ").is_some_and(|state| state.starts_with("SW loop")) {
             like.say("bhb", "loop", self.spectre_v2());
+        }
+    }
+
+    /// The newest order of Linux that the lab has and this version has reached.
+    fn order(&self, like: &mut Likeness) {
+        let table = Table::get();
+        let is_reached = |value: &&String| {
+            let origins = table.origins_of(&Setting::new(ORDER, *value));
+            let since = origins.first().and_then(|origin| version(origin.since.as_deref()?));
+            since.is_some_and(|since| self.is_since(since))
+        };
+        let orders = table.switch(ORDER).map(|order| order.values.as_slice()).unwrap_or_default();
+        if let Some(order) = orders.iter().rev().find(is_reached).filter(|_| like.has("copy-frame")) {
+            let why = "5.10, 6.1, 6.12, 6.18 and 7.2 were compared with the lab; another version may differ";
+            like.guess(ORDER, order, self.by_version(), why);
         }
     }
 
@@ -296,6 +312,9 @@ impl<'a> Kernel<'a> {
             like.guess("index-mask", "on", self.by_version(), "built in since 4.16");
         }
         self.dispatch(like);
+        if like.has(ORDER) {
+            like.say("return-checks", "on", "every Linux on x86-64");
+        }
     }
 
     fn dispatch(&self, like: &mut Likeness) {
@@ -351,6 +370,10 @@ impl<'a> Kernel<'a> {
     fn way_out(&self, like: &mut Likeness) {
         if let Some(says) = crate::faults::buffers_on_exits(self.states) {
             like.say("verw", "on", says);
+        }
+        if like.has(ORDER) {
+            let why = "boot leaves nops and jumps in the place of what is switched off";
+            like.guess("idle", "on", self.by_version(), why);
         }
     }
 
@@ -436,17 +459,18 @@ mod tests {
     fn an_intel_processor_with_isolation() {
         assert_eq!(
             steps(&skylake()),
-            "smep=on smap=on swapgs=on pti=trampoline pti=on stack=frame clear-registers=on? copy-frame=on? ibrs=on work=on \
-             index-mask=on? rsb=32? pcid=keep? pcid=lazy? asids=6? global=on flush-by=invpcid verw=on"
+            "smep=on smap=on swapgs=on pti=trampoline pti=on stack=frame clear-registers=on? copy-frame=on? \
+             order=linux-6.1? ibrs=on work=on index-mask=on? return-checks=on rsb=32? pcid=keep? pcid=lazy? asids=6? global=on \
+             flush-by=invpcid verw=on idle=on?"
         );
-        // The same is in the table's profile of that kernel, but for what Debian's configuration decides, what stable releases have added,
-        // and the order, by which no kernel is told from another.
+        // The same is in the table's profile of that kernel, but for what Debian's configuration decides, and what stable releases have
+        // added.
         let here: Vec<Setting> = like_here(&skylake()).profile().steps;
         let known = &Table::get().profile("linux-6.1").unwrap().steps;
         let other: Vec<_> =
             known.iter().filter(|step| !here.contains(step)).map(Setting::to_string).collect();
-        let more = "order=linux-6.1 stack-offset=on dispatch=direct return-checks=on idle=on";
-        assert_eq!((other.join(" "), here.len() + 5), (more.into(), known.len()));
+        let more = "stack-offset=on dispatch=direct";
+        assert_eq!((other.join(" "), here.len() + 2), (more.into(), known.len()));
     }
 
     #[test]
@@ -479,8 +503,8 @@ mod tests {
                 ("mmio_stale_data", "Not affected"),
             ],
         );
-        let rest = "swapgs=on pti=trampoline? stack=frame clear-registers=on? copy-frame=on? work=on index-mask=on? dispatch=direct? rsb=32? \
-                    pcid=keep? asids=6? global=on flush-by=invpcid";
+        let rest = "swapgs=on pti=trampoline? stack=frame clear-registers=on? copy-frame=on? order=linux-6.12? work=on index-mask=on? \
+                    dispatch=direct? return-checks=on rsb=32? pcid=keep? asids=6? global=on flush-by=invpcid idle=on?";
         assert_eq!(
             steps(&sapphire),
             format!("smep=on smap=on umip=on ibt=on? ibrs=enhanced bhb=hardware {rest}")
@@ -522,14 +546,14 @@ mod tests {
         assert_eq!(
             steps(&zen2()),
             "smep=on smap=on umip=on stibp=on swapgs=on pti=trampoline? stack=frame clear-registers=on? copy-frame=on? \
-             returns=untrain work=on index-mask=on? dispatch=direct? rsb=32? global=on"
+             order=linux-6.1? returns=untrain work=on index-mask=on? dispatch=direct? return-checks=on rsb=32? global=on idle=on?"
         );
         let mut older = zen2();
         older.mitigations.insert(
             "spectre_v2".into(),
             "Mitigation: Retpolines, IBPB: conditional, STIBP: disabled, RSB filling".into(),
         );
-        assert!(steps(&older).contains(" dispatch=retpoline rsb=32?"), "{}", steps(&older));
+        assert!(steps(&older).contains(" dispatch=retpoline return-checks=on rsb=32?"), "{}", steps(&older));
     }
 
     #[test]
@@ -549,7 +573,11 @@ mod tests {
             ("6.12.9", None, "entry-ibpb=on work=on"),
         ] {
             let steps = with(release, bug);
-            assert!(steps.contains(&format!(" copy-frame=on? {own} ")), "{release} {bug:?}: {steps}");
+            let order = release.split('.').take(2).collect::<Vec<_>>().join(".");
+            assert!(
+                steps.contains(&format!(" copy-frame=on? order=linux-{order}? {own} ")),
+                "{release} {bug:?}: {steps}"
+            );
         }
     }
 
@@ -581,7 +609,7 @@ mod tests {
             |srso| steps(&machine("6.16.3", false, "pge pcid invpcid smep smap umip", "srso", &states(srso)));
         let with = zen4("Mitigation: Safe RET");
         assert!(with.contains("ibrs=enhanced stibp=on") && with.contains(" returns=untrain? "), "{with}");
-        assert!(with.ends_with("pcid=keep? asids=6? global=on flush-by=invpcid verw=on"), "{with}");
+        assert!(with.ends_with("pcid=keep? asids=6? global=on flush-by=invpcid verw=on idle=on?"), "{with}");
         assert!(zen4("Mitigation: safe RET, no microcode").contains("returns=untrain?"));
         let barrier = zen4("Mitigation: IBPB");
         assert!(barrier.contains(" entry-ibpb=on ") && !barrier.contains("returns="), "{barrier}");
@@ -614,7 +642,8 @@ mod tests {
         bare.cpu.flags = vec!["smep".into(), "smap".into()];
         assert_eq!(
             steps(&bare),
-            "smep=on? smap=on? swapgs=on pti=trampoline? stack=frame clear-registers=on? copy-frame=on? work=on index-mask=on?"
+            "smep=on? smap=on? swapgs=on pti=trampoline? stack=frame clear-registers=on? copy-frame=on? \
+             order=linux-5.10? work=on index-mask=on? return-checks=on idle=on?"
         );
         let like = like_here(&bare);
         assert!(
@@ -649,8 +678,8 @@ mod tests {
         }
         assert_eq!(
             steps(&off),
-            "smep=on smap=on swapgs=on pti=trampoline? stack=frame clear-registers=on? copy-frame=on? work=on index-mask=on? \
-             pcid=keep? asids=6? global=on flush-by=invpcid"
+            "smep=on smap=on swapgs=on pti=trampoline? stack=frame clear-registers=on? copy-frame=on? order=linux-6.1? work=on \
+             index-mask=on? return-checks=on pcid=keep? asids=6? global=on flush-by=invpcid idle=on?"
         );
     }
 

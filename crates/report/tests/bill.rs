@@ -22,9 +22,10 @@ fn text(bill: &Bill, style: &Style) -> String {
     rendered(bill, Format::Text, style)
 }
 
-fn all() -> [Bill; 7] {
+fn all() -> [Bill; 8] {
     [
         bills::counted(),
+        bills::followed(),
         bills::in_cycles(),
         bills::shrinking(),
         bills::nothing(),
@@ -37,6 +38,7 @@ fn all() -> [Bill; 7] {
 #[test]
 fn as_text() {
     assert_snapshot!("bill-counted", text(&bills::counted(), &PLAIN));
+    assert_snapshot!("bill-followed", text(&bills::followed(), &PLAIN));
     assert_snapshot!("bill-counted-60", text(&bills::counted(), &Style { width: 60, ..PLAIN }));
     let color = text(&bills::counted(), &Style { color: true, ..PLAIN });
     assert_snapshot!("bill-counted-color", color.replace('\u{1b}', "␛"));

@@ -13,6 +13,7 @@ mod known;
 mod mistake;
 mod nearest;
 mod operation;
+mod orders;
 mod origin;
 mod parameter;
 pub mod paths;
@@ -36,6 +37,7 @@ pub use known::is_same_name;
 pub use mistake::Mistake;
 pub use nearest::nearest;
 pub use operation::{Call, Loops, Operation};
+pub use orders::Orders;
 pub use origin::Origin;
 pub use parameter::{Evidence, Filter, Parameter, ParameterValue};
 pub use profile::Profile;
@@ -221,6 +223,9 @@ impl From<Kernel> for Whose {
         }
     }
 }
+
+/// The switch of the lab that says in which order the steps of a path stand.
+pub const ORDER: &str = "order";
 
 /// The switch of the lab that says whose calls there are besides those of Linux.
 pub const PERSONALITY: &str = "personality";
@@ -426,6 +431,9 @@ pub struct Table {
     /// The lab's switches.
     #[serde(rename = "switch", default)]
     pub switches: Vec<Switch>,
+    /// In which order Linux comes to what they bring, where that is not the order of a profile's steps.
+    #[serde(default)]
+    pub orders: Orders,
     /// What their settings stand for in Linux.
     #[serde(rename = "origin", default)]
     pub origins: Vec<Origin>,

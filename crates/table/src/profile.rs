@@ -149,6 +149,7 @@ impl Table {
             }
             self.accepts(profile).map_err(wrong)?;
         }
+        self.check_orders()?;
         self.check_origins()
     }
 

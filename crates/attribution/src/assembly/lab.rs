@@ -34,21 +34,51 @@ const MOST: usize = 4096;
 /// The instructions that one call executes, from the first to the one that leaves, without those that stand for C. Conditional branches
 /// are not taken, as in Linux where nothing is special, but for those that ask whether a frame is a program's: it is.
 pub fn of_lab(steps: &[Step]) -> Vec<One> {
+    let mut formatter = formatter(None);
+    let one = |(place, instruction): (usize, Instruction)| {
+        let mut text = String::new();
+        formatter.format(&instruction, &mut text);
+        let name = steps.get(place).map(|step| step.name.clone()).unwrap_or_default();
+        One { text, place: name, kind: kind(&instruction) }
+    };
+    executed(steps).into_iter().map(one).collect()
+}
+
+/// How many of them each of these steps has, in the order of the steps.
+pub fn of_lab_by_step(steps: &[Step]) -> Vec<usize> {
+    let mut counts = vec![0; steps.len()];
+    for (place, _) in executed(steps) {
+        counts.iter_mut().skip(place).take(1).for_each(|count| *count += 1);
+    }
+    counts
+}
+
+/// The steps that one call comes to, by their places, in the order of execution; those that stand for C, too.
+pub fn steps_of_lab(steps: &[Step]) -> Vec<usize> {
+    let mut places: Vec<usize> = walked(steps, true).into_iter().map(|(place, _)| place).collect();
+    places.dedup();
+    places
+}
+
+/// With the places of their steps.
+fn executed(steps: &[Step]) -> Vec<(usize, Instruction)> {
+    let is_assembly = |(place, _): &(usize, Instruction)| steps.get(*place).is_some_and(|step| !is_c(step));
+    walked(steps, false).into_iter().filter(is_assembly).collect()
+}
+
+/// What is executed; `with_c` enters the functions that stand for C, too.
+fn walked(steps: &[Step], with_c: bool) -> Vec<(usize, Instruction)> {
     let code = decoded(steps);
     let (mut executed, mut calls, mut last) = (Vec::new(), Vec::new(), None);
     let mut at = steps.first().map_or(0, |step| step.address);
-    let mut formatter = formatter(None);
+    let is_left_out = |step: &Step| !with_c && is_c(step);
     for _ in 0..MOST {
-        let Some((step, instruction)) = code.get(&at) else { break };
-        if !is_c(step) {
-            let mut text = String::new();
-            formatter.format(instruction, &mut text);
-            executed.push(One { text, place: step.name.clone(), kind: kind(instruction) });
-        }
+        let Some((place, _, instruction)) = code.get(&at) else { break };
+        executed.push((*place, *instruction));
         if leaves(instruction) {
             break;
         }
-        match next(&code, instruction, last.as_ref(), &mut calls) {
+        match next(&code, instruction, last.as_ref(), &mut calls, &is_left_out) {
             Some(next) => at = next,
             None => break,
         }
@@ -57,16 +87,16 @@ pub fn of_lab(steps: &[Step]) -> Vec<One> {
     executed
 }
 
-/// Instructions by their addresses, each with its step.
-type Listing<'a> = BTreeMap<u64, (&'a Step, Instruction)>;
+/// Instructions by their addresses, each with its step and the place of that.
+type Listing<'a> = BTreeMap<u64, (usize, &'a Step, Instruction)>;
 
 fn decoded(steps: &[Step]) -> Listing<'_> {
     let of_step = |step: &'_ Step| {
         let decoder = Decoder::with_ip(64, &step.code, step.address, DecoderOptions::NONE);
         decoder.into_iter().collect::<Vec<_>>()
     };
-    let all = steps.iter().flat_map(|step| of_step(step).into_iter().map(move |one| (one.ip(), (step, one))));
-    all.collect()
+    let of_place = |(place, step)| of_step(step).into_iter().map(move |one| (one.ip(), (place, step, one)));
+    steps.iter().enumerate().flat_map(of_place).collect()
 }
 
 fn is_c(step: &Step) -> bool {
@@ -79,18 +109,21 @@ fn next(
     instruction: &Instruction,
     last: Option<&Instruction>,
     calls: &mut Vec<u64>,
+    is_left_out: &dyn Fn(&Step) -> bool,
 ) -> Option<u64> {
     let (behind, target) = (instruction.next_ip(), instruction.near_branch_target());
     match instruction.flow_control() {
         // What is jumped to in place of a call and a return: it returns for its caller.
-        FlowControl::UnconditionalBranch if code.get(&target).is_some_and(|(step, _)| is_c(step)) => {
+        FlowControl::UnconditionalBranch
+            if code.get(&target).is_some_and(|(_, step, _)| is_left_out(step)) =>
+        {
             calls.pop().or(Some(target))
         }
         FlowControl::UnconditionalBranch if code.contains_key(&target) => Some(target),
         // A thunk that returns.
         FlowControl::UnconditionalBranch | FlowControl::Return => calls.pop(),
         FlowControl::Call => match code.get(&target) {
-            Some((step, _)) if !is_c(step) => {
+            Some((_, step, _)) if !is_left_out(step) => {
                 calls.push(behind);
                 Some(target)
             }
@@ -146,6 +179,24 @@ mod tests {
             ("return by the thunk", &[0xe9, 0, 0x10, 0, 0]),
         ]);
         assert_eq!(all, ["call", "jmp", "call", "sysretq"]);
+    }
+
+    #[test]
+    fn every_instruction_counts_for_its_step() {
+        let step = |place, address, code: &[u8], name: &str| Step {
+            place,
+            address,
+            code: code.to_vec(),
+            name: name.into(),
+        };
+        let steps = [
+            step(0, 0x1000, &[0x90, 0xe8, 5, 0, 0, 0], "a nop and a call"), // to 100b
+            step(1, 0x1006, &[0x90, 0x90, 0x48, 0x0f, 0x07], "leave"),
+            step(2, 0x100b, &[0x90, 0xc3], "C: what serves"),
+        ];
+        assert_eq!(of_lab_by_step(&steps), [2, 3, 0]);
+        assert_eq!(steps_of_lab(&steps), [0, 2, 1]);
+        assert!(of_lab_by_step(&[]).is_empty() && steps_of_lab(&[]).is_empty());
     }
 
     #[test]

@@ -1,19 +1,21 @@
 //! The assembler's part of a path through Linux beside the lab's: instruction by instruction, each by its kind. Pure: a followed path and
-//! a listing in, both columns and what differs out.
+//! a listing in, both columns and what differs out, or what of Linux's path the lab explains.
 
+mod explained;
 mod kind;
 mod lab;
 mod linux;
 mod side;
 
-pub use lab::of_lab;
+pub use explained::{BySetting, explained};
+pub use lab::{of_lab, of_lab_by_step, steps_of_lab};
 pub use linux::{c_parts, of_linux, returns_by_thunk, switched_off};
 pub use side::{Columns, Count, Counted, One, Pair};
 
 use crate::anatomy::PartCount;
 
 /// A use of an entry in the lab and in a Linux.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Assembly {
     /// The entry.
     pub entry: String,
@@ -29,8 +31,22 @@ pub struct Assembly {
     pub on: Vec<String>,
     /// Steps that the emulated processor lacks what they need for.
     pub lacking: Vec<String>,
+    /// Whether the lab's path of this entry has that profile's order; if not, it has the lab's own.
+    pub is_ordered: bool,
     /// The assembler's part of both.
     pub columns: Columns,
     /// The rest of Linux's path, by part: its C code, and functions that the assembler's part calls.
     pub c: Vec<PartCount>,
+}
+
+impl Assembly {
+    /// That the lab's path keeps its own order, in words; none where it has that of Linux.
+    pub fn own_order(&self) -> Option<String> {
+        (!self.is_ordered).then(|| {
+            format!(
+                "the lab's path of {} has the lab's own order, and not that of {}",
+                self.entry, self.profile
+            )
+        })
+    }
 }

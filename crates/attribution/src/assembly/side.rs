@@ -45,7 +45,7 @@ impl Counted {
 }
 
 /// Both columns.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Columns {
     /// The lab's.
     pub lab: Vec<One>,

@@ -151,6 +151,8 @@ pub enum ExplainedKind {
     Service,
     /// What the virtual machine below that Linux does on the way.
     Exits,
+    /// What Linux has in C, of a path that was followed.
+    C,
     /// Several of these, of which each has no figure by itself.
     NotToldApart,
 }

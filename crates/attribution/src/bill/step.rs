@@ -3,7 +3,7 @@
 use crate::bill::Error;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-use table::{Entry, Profile, Setting, Table};
+use table::{Entry, ORDER, Profile, Setting, Table};
 
 /// A setting of a profile as a step of the bill.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,7 +16,7 @@ pub struct Step {
     pub base: String,
     /// What the processor must have for it.
     pub needs: Vec<Need>,
-    /// The steps that it requires, by their place in the profile, in order; theirs included.
+    /// The steps that it requires, by their place in the profile, in order; theirs included, and the order in which it is measured.
     pub requires: Vec<usize>,
     /// Where the setting is not known but guessed: from what, in words.
     pub guess: Option<String>,
@@ -92,6 +92,7 @@ impl Steps {
         }
         steps.refuse_unmet(table)?;
         steps.require(table);
+        steps.put_in_order();
         Ok(steps)
     }
 
@@ -129,6 +130,19 @@ impl Steps {
                     *slot = slot.take().or(why);
                 }
             }
+        }
+    }
+
+    /// Where a profile has an order of Linux, its steps are measured in that order: there a step computes with registers that the path
+    /// has saved, and the lab's own order has it save some for itself. So all steps but those that the order requires require it, too.
+    fn put_in_order(&mut self) {
+        let is_order = |place: &usize| self.all.get(*place).is_some_and(|step| step.switch == ORDER);
+        let Some(order) = self.kept().into_iter().find(is_order) else { return };
+        let mut before = self.requires(order);
+        before.insert(order);
+        for (_, step) in self.all.iter_mut().enumerate().filter(|(place, _)| !before.contains(place)) {
+            let required: BTreeSet<usize> = before.iter().chain(&step.requires).copied().collect();
+            step.requires = required.into_iter().collect();
         }
     }
 

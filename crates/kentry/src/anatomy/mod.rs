@@ -74,8 +74,9 @@ pub fn usual(entry: &str) -> Result<Result<Document, String>, Error> {
     for_option("--anatomy", &AnatomyArgs::usual(entry))
 }
 
-/// What one boot executes of an entry and operation; or in words, why it was not followed.
+/// What one boot executes of an entry and operation, for this option; or in words, why it was not followed.
 pub fn of_kernel(
+    option: &str,
     kernel: &str,
     [entry, operation]: [&str; 2],
     guest: &GuestArgs,
@@ -87,7 +88,7 @@ pub fn of_kernel(
         timeout: guest.timeout,
         ..AnatomyArgs::usual(entry)
     };
-    for_option("--beside-linux", &args)
+    for_option(option, &args)
 }
 
 /// What is followed for an option of another command, which names the entry.

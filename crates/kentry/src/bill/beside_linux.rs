@@ -1,9 +1,10 @@
-//! `kentry bill --beside-linux`: the lab's path of an entry beside that of a Linux that is booted now.
+//! `kentry bill --beside-linux` and `--follow`: the lab's path of an entry beside that of a Linux that is booted now, and what of that the
+//! lab explains.
 
 use crate::anatomy;
 use crate::bill::args::BillArgs;
-use crate::bill::listing;
-use crate::counted::{BILL_SECONDS, processor};
+use crate::bill::listing::{self, Listing};
+use crate::counted::{BILL_SECONDS, lab_plan, processor};
 use crate::error::Error;
 use crate::exit::UNFINISHED;
 use crate::lab;
@@ -11,10 +12,16 @@ use crate::lab::listing as path_listing;
 use crate::messages::{note, note_no_times};
 use crate::options::output::Look;
 use crate::os::interrupts;
+use crate::saving::Saving;
 use attribution::anatomy::Followed;
-use attribution::assembly::{Assembly, Columns, c_parts, of_lab, of_linux, returns_by_thunk, switched_off};
-use attribution::bill::{Plan, Question};
-use measure::lab::{Accel, Options, choose};
+use attribution::assembly::{
+    Assembly, BySetting, Columns, c_parts, explained, of_lab, of_lab_by_step, of_linux, returns_by_thunk,
+    switched_off,
+};
+use attribution::bill::{Bill, Plan};
+use measure::lab::{Accel, Emulator, Listed, Options, choose};
+use places::host::Interrupt;
+use places::lab::Limits;
 use report::Kind;
 use std::process::ExitCode;
 use table::{Kernel, Profile, Setting, Table};
@@ -22,52 +29,97 @@ use table::{Kernel, Profile, Setting, Table};
 /// Follows, lists, and shows both. It ends with 0 whether they differ or not.
 pub fn run(args: &BillArgs, kernel: &str) -> Result<ExitCode, Error> {
     let outputs = args.to.open(Kind::ASSEMBLY)?;
-    let table = Table::get();
-    let (entry, operation) = args.row(table)?;
-    let followed = match anatomy::of_kernel(kernel, [&entry.name, &operation.name], &args.guest)? {
-        Ok(document) => document.paths.into_iter().next(),
-        Err(why) => {
-            note(&why);
-            return Ok(ExitCode::from(UNFINISHED));
-        }
-    };
-    let followed = followed.ok_or_else(|| Error::Environment("nothing was followed".into()))?;
-    // The release says which profile it is.
-    let question = args.question_of(table, args.profile_of(table, &followed.configuration.release)?)?;
-    let assembly = beside(args, question, &followed)?;
-    outputs.write(Look::WHOLE, |format, style| report::assembly(&assembly, format, style))?;
+    let Some(followed) = follow(args, kernel)? else { return Ok(ExitCode::from(UNFINISHED)) };
+    let interrupt = interrupts::noted();
+    let both = Both::of(args, &followed, &interrupt)?;
+    outputs.write(Look::WHOLE, |format, style| report::assembly(&both.assembly, format, style))?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// The lab has what this boot of Linux has: steps that are switched off there are left out.
-fn beside(args: &BillArgs, mut question: Question, followed: &Followed) -> Result<Assembly, Error> {
-    let table = Table::get();
-    let entry = path_listing::entry(table, Kernel::Lab, &question.entry)?;
-    let off = leave_out(&mut question.profile, followed);
-    let on = add(&mut question.profile, followed);
-    let options = Options { accel: Accel::Tcg, ..args.guest.options(BILL_SECONDS) };
-    let limits = lab::limits(&options, &interrupts::noted());
-    let emulator = choose(&options, &limits, &mut note_no_times)?;
-    let plan = Plan::new(table, question, processor(&emulator, &limits)?)?;
-    let whole = listing::whole(table, &plan);
-    let built_for =
-        whole.all.first().ok_or_else(|| Error::Environment("there is no configuration".into()))?;
-    let path = path_listing::path_in(places::lab::Mode::Long, entry, built_for)?;
-    let listed = measure::lab::listing(entry, &path, &whole, &emulator, &limits)?;
-    let built = listed.first().map(|listed| listed.steps.as_slice()).unwrap_or_default();
-    let lacking = (0..plan.steps().len()).filter(|place| plan.left_out(*place).is_some());
-    let lacking = lacking.filter_map(|place| plan.steps().get(place)).map(attribution::bill::Step::name);
-    Ok(Assembly {
-        entry: plan.question.entry.clone(),
-        operation: plan.question.operation.clone(),
-        kernel: followed.configuration.release.clone(),
-        profile: plan.question.profile.name.clone(),
-        off,
-        on,
-        lacking: lacking.collect(),
-        columns: Columns { lab: of_lab(built), linux: of_linux(&followed.anatomy) },
-        c: c_parts(&followed.anatomy),
-    })
+/// Follows, lists and counts, and shows the bill with what it explains of this Linux.
+pub fn explain(args: &BillArgs, kernel: &str) -> Result<ExitCode, Error> {
+    let outputs = args.to.open(Kind::BILL)?;
+    let saving = Saving::prepare(&args.save, &mut note)?;
+    let Some(followed) = follow(args, kernel)? else { return Ok(ExitCode::from(UNFINISHED)) };
+    let interrupt = interrupts::noted();
+    let Both { plan, assembly, settings, emulator, limits } = Both::of(args, &followed, &interrupt)?;
+    let plan_of_lab = lab_plan(Table::get(), &plan, limits.time);
+    let document = lab::on(emulator, plan_of_lab, limits, args.guest.seed, &interrupt)?;
+    let there = Some(explained(&assembly, &settings, &followed));
+    let no_times = Some("--follow counts what a Linux executes in QEMU's emulation".to_owned());
+    let bill = Bill { there, no_times, ..plan.bill(&document, None) };
+    super::show(args, bill, &document, outputs, saving, &interrupt)
+}
+
+/// One use of the entry in this kernel; none if it could not be followed, which is said then.
+fn follow(args: &BillArgs, kernel: &str) -> Result<Option<Followed>, Error> {
+    let (entry, operation) = args.row(Table::get())?;
+    let option = if args.follow.is_some() { "--follow" } else { "--beside-linux" };
+    match anatomy::of_kernel(option, kernel, [&entry.name, &operation.name], &args.guest)? {
+        Ok(document) => {
+            let followed = document.paths.into_iter().next();
+            followed.map(Some).ok_or_else(|| Error::Environment("nothing was followed".into()))
+        }
+        Err(why) => {
+            note(&why);
+            Ok(None)
+        }
+    }
+}
+
+/// The lab's path beside that of a Linux.
+struct Both {
+    plan: Plan,
+    assembly: Assembly,
+    settings: Vec<BySetting>,
+    /// What the lab was listed by, for what else is asked of it.
+    emulator: Emulator,
+    limits: Limits,
+}
+
+impl Both {
+    /// The profile is that of the kernel's release, and the lab has what this boot of Linux has: steps that are switched off there are left
+    /// out.
+    fn of(args: &BillArgs, followed: &Followed, interrupt: &Interrupt) -> Result<Both, Error> {
+        let table = Table::get();
+        let mut question =
+            args.question_of(table, args.profile_of(table, &followed.configuration.release)?)?;
+        let entry = path_listing::entry(table, Kernel::Lab, &question.entry)?;
+        let off = leave_out(&mut question.profile, followed);
+        let on = add(&mut question.profile, followed);
+        let options = Options { accel: Accel::Tcg, ..args.guest.options(BILL_SECONDS) };
+        let limits = lab::limits(&options, interrupt);
+        let emulator = choose(&options, &limits, &mut note_no_times)?;
+        let plan = Plan::new(table, question, processor(&emulator, &limits)?)?;
+        let Listing { path, built } = listing::built(table, entry, &plan, &emulator, &limits)?;
+        let lacking = (0..plan.steps().len()).filter(|place| plan.left_out(*place).is_some());
+        let lacking = lacking.filter_map(|place| plan.steps().get(place)).map(attribution::bill::Step::name);
+        let assembly = Assembly {
+            entry: plan.question.entry.clone(),
+            operation: plan.question.operation.clone(),
+            kernel: followed.configuration.release.clone(),
+            profile: plan.question.profile.name.clone(),
+            off,
+            on,
+            lacking: lacking.collect(),
+            is_ordered: listing::has_order(table, &path)?,
+            columns: Columns { lab: of_lab(&built.steps), linux: of_linux(&followed.anatomy) },
+            c: c_parts(&followed.anatomy),
+        };
+        let settings = by_setting(&plan, &listing::settings(table, &plan, &path, &built)?, &built);
+        Ok(Both { plan, assembly, settings, emulator, limits })
+    }
+}
+
+/// The instructions of the lab's column by the settings that bring their steps: those of bare, then in the profile's order.
+fn by_setting(plan: &Plan, settings: &[Option<usize>], built: &Listed) -> Vec<BySetting> {
+    let counts = of_lab_by_step(&built.steps);
+    let of = |setting: Option<usize>| {
+        let own = settings.iter().zip(&counts).filter(|(one, _)| **one == setting);
+        own.map(|(_, count)| count).sum()
+    };
+    let named = plan.steps().iter().enumerate().map(|(place, step)| (Some(step.name()), of(Some(place))));
+    std::iter::once((None, of(None))).chain(named).collect()
 }
 
 /// What this boot has switched off; the profile is without it then.

@@ -2,18 +2,18 @@
 //! the place that it has in Linux's order.
 
 use crate::error::Error;
+use crate::lab::listing as path_listing;
+use attribution::assembly::steps_of_lab;
 use attribution::bill::Plan;
-use measure::lab::{Configuration, Configurations, Listed};
+use measure::lab::{Configuration, Configurations, Emulator, Listed};
+use places::lab::Limits;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use table::paths::{Path, Paths, Step};
-use table::{Setting, Table};
+use table::{Entry, Kind, ORDER, Setting, Table};
 
 /// Columns for an instruction.
 const COLUMN: usize = 48;
-
-/// The switch that a step of Linux's order has for a condition, whatever it is for.
-const ORDER: &str = "order";
 
 /// Switches whose steps stand all over a path.
 const EVERYWHERE: [&str; 2] = [ORDER, "idle"];
@@ -21,11 +21,18 @@ const EVERYWHERE: [&str; 2] = [ORDER, "idle"];
 /// Steps that stand before or behind the frame, whichever it is, and are not of it.
 const MOVES: [&str; 1] = ["is there such a call"];
 
+/// Steps behind which the way out begins, by how their names begin: the service, or what handles an exception.
+const SERVICE: [&str; 3] = ["dispatch", "handle", "C: handle"];
+
+/// What the orders are of.
+const WAY_IN: &str = "way in: the steps come";
+const WAY_OUT: &str = "way out: the steps come";
+
 /// Columns for what Linux has.
 const LINUX: usize = 52;
 
 /// The configuration with every step of a plan.
-pub fn whole<'a>(table: &'a Table, plan: &Plan) -> Configurations<'a> {
+fn whole<'a>(table: &'a Table, plan: &Plan) -> Configurations<'a> {
     let values = whole_of(plan).map(|(name, value)| (name.as_str(), value.as_str()));
     let configuration = Configuration::defaults(table).with(values);
     let named = table.switches.iter().map(|switch| switch.name.as_str());
@@ -42,6 +49,66 @@ fn whole_of(plan: &Plan) -> impl Iterator<Item = (&String, &String)> {
     whole.into_iter().flat_map(|configuration| &configuration.values)
 }
 
+/// A path of the lab with every step of a plan, as the kernel has built it.
+pub struct Listing<'a> {
+    /// Its name in the kernel's file.
+    pub path: String,
+    /// Its steps.
+    pub built: Listed<'a>,
+}
+
+/// Has the kernel build the path of an entry.
+///
+/// # Errors
+/// [`Error::Environment`] when it does not list it, and those of booting it.
+pub fn built<'a>(
+    table: &'a Table,
+    entry: &'a Entry,
+    plan: &Plan,
+    emulator: &Emulator,
+    limits: &Limits,
+) -> Result<Listing<'a>, Error> {
+    let whole = whole(table, plan);
+    let built_for =
+        whole.all.first().ok_or_else(|| Error::Environment("there is no configuration".into()))?;
+    let path = path_listing::path_in(places::lab::Mode::Long, entry, built_for)?;
+    let listed = measure::lab::listing(entry, &path, &whole, emulator, limits)?;
+    let built = listed.into_iter().next();
+    let built =
+        built.ok_or_else(|| Error::Environment(format!("the kernel did not list its path {path}")))?;
+    Ok(Listing { path, built })
+}
+
+/// Of each step of a path that was built, the place of the setting that brings it; none of those that bare has.
+///
+/// # Errors
+/// [`Error::Environment`] when the kernel's file has no such path.
+pub fn settings(table: &Table, plan: &Plan, path: &str, built: &Listed) -> Result<Vec<Option<usize>>, Error> {
+    let (_, templates) = places::lab::kernel_paths(places::lab::Mode::Long).map_err(internal)?;
+    Ok(places(table, &Order::new(table, plan), &templates, template(&templates, path)?, built))
+}
+
+/// Whether the order of a path's steps is switched.
+///
+/// # Errors
+/// [`Error::Environment`] when the kernel's file has no such path.
+pub fn has_order(table: &Table, path: &str) -> Result<bool, Error> {
+    let (_, templates) = places::lab::kernel_paths(places::lab::Mode::Long).map_err(internal)?;
+    let steps = templates.steps(template(&templates, path)?);
+    let order = table.switch(ORDER).map(|order| u32::from(order.id));
+    // Steps of hooks are of many paths.
+    let mut own = steps.iter().filter(|step| step.hook.is_none());
+    Ok(own.any(|step| step.conditions.iter().any(|one| Some(one.which) == order)))
+}
+
+fn template<'a>(templates: &'a Paths, path: &str) -> Result<&'a Path, Error> {
+    templates.path(path).ok_or_else(|| Error::Environment(format!("there is no path {path}")))
+}
+
+fn internal(error: table::paths::Error) -> Error {
+    Error::Environment(error.to_string())
+}
+
 /// Writing to a String cannot fail.
 macro_rules! line {
     ($text:expr, $($words:tt)*) => { let _ = writeln!($text, $($words)*); };
@@ -51,11 +118,10 @@ macro_rules! line {
 ///
 /// # Errors
 /// [`Error::Environment`] when the kernel's file has no such path.
-pub fn text(table: &Table, plan: &Plan, path: &str, listed: &Listed) -> Result<String, Error> {
-    let internal = |error: table::paths::Error| Error::Environment(error.to_string());
+pub fn text(table: &Table, entry: &Entry, plan: &Plan, listing: &Listing) -> Result<String, Error> {
+    let Listing { path, built: listed } = listing;
     let (kernel, templates) = places::lab::kernel_paths(places::lab::Mode::Long).map_err(internal)?;
-    let template =
-        templates.path(path).ok_or_else(|| Error::Environment(format!("there is no path {path}")))?;
+    let template = template(&templates, path)?;
     let order = Order::new(table, plan);
     let places = places(table, &order, &templates, template, listed);
     let mut text = String::new();
@@ -75,7 +141,7 @@ pub fn text(table: &Table, plan: &Plan, path: &str, listed: &Listed) -> Result<S
         side_by_side(&mut text, &left.collect::<Vec<_>>(), &order.beside(*place));
     }
     elsewhere(&mut text, plan, &order, &places);
-    differs(&mut text, &order, &places);
+    differs(&mut text, table, entry, &order, &places, &listed.steps);
     Ok(text)
 }
 
@@ -214,35 +280,74 @@ fn elsewhere(text: &mut String, plan: &Plan, order: &Order, places: &[Option<usi
     }
 }
 
-/// The settings that come to the path in another order than Linux's: those that are not in the longest part of it that agrees.
-fn differs(text: &mut String, order: &Order, places: &[Option<usize>]) {
+/// The settings that come to the path in another order than Linux's: on the way in of a system call, the order is the profile's; of an
+/// exception, and on the way out, the table's.
+fn differs(
+    text: &mut String,
+    table: &Table,
+    entry: &Entry,
+    order: &Order,
+    places: &[Option<usize>],
+    built: &[record::Step],
+) {
+    let executed = steps_of_lab(built);
+    let is_service = |place: &usize| {
+        let name = built.get(*place).map(|step| step.name.as_str()).unwrap_or_default();
+        SERVICE.iter().any(|service| name.starts_with(service))
+    };
+    let service = executed.iter().rposition(is_service).map_or(executed.len(), |at| at + 1);
+    let (way_in, way_out) = executed.split_at(service);
+    let brought = |steps: &[usize]| {
+        let all = steps.iter().filter_map(|step| places.get(*step).copied().flatten());
+        all.filter(|place| !order.is_everywhere(*place)).collect::<Vec<_>>()
+    };
+    line!(text, "");
+    let by_switch = |text: &mut String, way: &str, steps: &[usize], switches: &[String]| {
+        let place_in = |place: &usize| {
+            let name = &order.settings.get(*place)?.0.name;
+            switches.iter().position(|one| one == name)
+        };
+        let found: Vec<usize> = brought(steps).iter().filter_map(place_in).collect();
+        said(text, way, &found, &|place| switches.get(place).cloned().unwrap_or_default());
+    };
+    let orders = &table.orders;
+    match entry.kind {
+        Kind::Exception => {
+            by_switch(text, WAY_IN, way_in, &orders.exceptions_in);
+            by_switch(text, WAY_OUT, way_out, &orders.exceptions_out);
+        }
+        _ => {
+            let named = |place| format!("{} (place {})", order.name(place), place + 1);
+            said(text, WAY_IN, &brought(way_in), &named);
+            by_switch(text, WAY_OUT, way_out, &orders.calls_out);
+        }
+    }
+}
+
+/// Whether what comes first of each of these places rises, in a sentence.
+fn said(text: &mut String, way: &str, places: &[usize], name: &dyn Fn(usize) -> String) {
     let mut first: Vec<usize> = Vec::new();
-    for place in places.iter().flatten().filter(|place| !order.is_everywhere(**place)) {
+    for place in places {
         if !first.contains(place) {
             first.push(*place);
         }
     }
     let agrees = longest_rising(&first);
-    let others: Vec<String> = first
-        .iter()
-        .enumerate()
-        .filter(|(_, place)| !agrees.contains(place))
-        .map(|(at, place)| {
-            let named = |place: usize| format!("{} (place {})", order.name(place), place + 1);
-            let earlier = first.iter().take(at).find(|other| agrees.contains(other) && *other > place);
-            let later = first.iter().skip(at).find(|other| agrees.contains(other) && *other < place);
-            let than = earlier.map(|other| format!(" comes behind {}", named(*other)));
-            let than = than.or_else(|| later.map(|other| format!(" comes before {}", named(*other))));
-            format!("{}{}", named(*place), than.unwrap_or_default())
-        })
-        .collect();
-    line!(text, "");
-    let said = match others.is_empty() {
-        true => "order: the steps come to this path in Linux's order".to_owned(),
-        false => format!("order: as in Linux, but {}", others.join("; ")),
+    let other = |(at, place): (usize, &usize)| {
+        let earlier = first.iter().take(at).find(|other| agrees.contains(other) && *other > place);
+        let later = first.iter().skip(at).find(|other| agrees.contains(other) && *other < place);
+        let than = earlier.map(|other| format!(" comes behind {}", name(*other)));
+        let than = than.or_else(|| later.map(|other| format!(" comes before {}", name(*other))));
+        format!("{}{}", name(*place), than.unwrap_or_default())
+    };
+    let others = first.iter().enumerate().filter(|(_, place)| !agrees.contains(place)).map(other);
+    let others: Vec<String> = others.collect();
+    let sentence = match others.is_empty() {
+        true => format!("{way} in Linux's order"),
+        false => format!("{way} in Linux's order, but {}", others.join("; ")),
     };
     let options = textwrap::Options::new(COLUMN + LINUX).subsequent_indent("  ");
-    for line in textwrap::wrap(&said, options) {
+    for line in textwrap::wrap(&sentence, options) {
         line!(text, "{line}");
     }
 }

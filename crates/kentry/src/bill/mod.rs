@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::exit::{INTERRUPTED, UNFINISHED};
 use crate::lab::listing as path_listing;
 use crate::messages::{note, note_no_times};
-use crate::options::output::Look;
+use crate::options::output::{Look, Outputs};
 use crate::options::save::SaveArgs;
 use crate::os::interrupts;
 use crate::saving::Saving;
@@ -35,6 +35,9 @@ const HERE: Duration = Duration::from_secs(2);
 pub fn run(args: &BillArgs) -> Result<ExitCode, Error> {
     if let Some(kernel) = &args.beside_linux {
         return beside_linux::run(args, kernel);
+    }
+    if let Some(kernel) = &args.follow {
+        return beside_linux::explain(args, kernel);
     }
     let given = args.run.as_deref().map(crate::input::document).transpose()?;
     if given.as_ref().is_some_and(document::Document::is_of_lab) {
@@ -62,19 +65,36 @@ pub fn run(args: &BillArgs) -> Result<ExitCode, Error> {
     let bill = plan.bill(&document, given.as_ref().or(linux.as_ref()));
     let ring3 =
         args.ring_3.then(|| ring3::measure(&plan.question, linux.as_ref(), &interrupt)).transpose()?;
+    // Kept before they are shown, as every run; the name belongs to that of the lab, which is the latest.
     let mut bill = Bill { no_times, ring3, ..bill };
+    let kept = linux.map_or(Ok(()), |linux| keep_linux(&linux, args));
+    if kept.is_err() {
+        bill.there.iter_mut().filter(|_| args.here).for_each(|there| there.run = None);
+    }
+    let shown = show(args, bill, &document, outputs, saving, &interrupt);
+    kept.and(shown)
+}
+
+/// Keeps the lab's run, shows its bill, and says how that ends.
+fn show(
+    args: &BillArgs,
+    mut bill: Bill,
+    document: &Document,
+    outputs: Outputs,
+    saving: Saving,
+    interrupt: &Interrupt,
+) -> Result<ExitCode, Error> {
     if bill.unit.is_none() && interrupt.load(Ordering::Relaxed) {
         return Err(Error::Interrupted);
     }
-    // Kept before they are shown, as every run; the name belongs to that of the lab, which is the latest.
-    let kept = linux.map_or(Ok(()), |linux| keep_linux(&linux, args)).and_then(|()| saving.keep(&document));
+    let kept = saving.keep(document);
     if !matches!(kept, Ok(true)) {
         bill.run = None;
         bill.there.iter_mut().filter(|_| args.here).for_each(|there| there.run = None);
     }
     outputs.write(Look::whole(args.verbose), |format, style| report::bill(&bill, format, style))?;
     kept?;
-    end(&bill, &document, &interrupt)
+    end(&bill, document, interrupt)
 }
 
 /// What was measured.
@@ -164,15 +184,8 @@ fn list(args: &BillArgs, question: Question) -> Result<ExitCode, Error> {
     let emulator = choose(&options, &limits, &mut |_| ())?;
     let processor = processor(&emulator, &limits)?;
     let plan = Plan::new(table, question, processor)?;
-    let whole = listing::whole(table, &plan);
-    let built_for =
-        whole.all.first().ok_or_else(|| Error::Environment("there is no configuration".into()))?;
-    let path = path_listing::path_in(places::lab::Mode::Long, entry, built_for)?;
-    let listed = measure::lab::listing(entry, &path, &whole, &emulator, &limits)?;
-    let built = listed.first();
-    let built =
-        built.ok_or_else(|| Error::Environment(format!("the kernel did not list its path {path}")))?;
-    let text = listing::text(table, &plan, &path, built)?.into_bytes();
+    let listing = listing::built(table, entry, &plan, &emulator, &limits)?;
+    let text = listing::text(table, entry, &plan, &listing)?.into_bytes();
     outputs.write(Look::WHOLE, |_, _| Ok::<_, Error>(text.clone()))?;
     Ok(ExitCode::SUCCESS)
 }

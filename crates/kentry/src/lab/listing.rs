@@ -63,7 +63,7 @@ pub fn path_of(mode: Mode, entry: &Entry) -> Result<String, Error> {
 /// # Errors
 /// As [`path_of`].
 pub fn path_in(mode: Mode, entry: &Entry, configuration: &Configuration) -> Result<String, Error> {
-    let of_lab = Setting::new("order", "lab");
+    let of_lab = Setting::new(table::ORDER, "lab");
     let is_linuxs = configuration.values().any(|(name, value)| name == of_lab.name && value != of_lab.value);
     let (_, paths) = places::lab::kernel_paths(mode).map_err(internal)?;
     let own = entry.name.replace('-', "_");

@@ -85,7 +85,7 @@ fn drawn(label: &str, spans: &[Span], ruler: &Ruler) -> Line {
         let look = match span.piece.kind {
             Kind::Bare | Kind::Explained => look::FAINT,
             Kind::Step => STEPS[steps % STEPS.len()],
-            Kind::Together | Kind::Open | Kind::Rest => look::PLAIN,
+            Kind::Together | Kind::Open | Kind::C | Kind::Rest => look::PLAIN,
         };
         if to > from {
             line.push(look, &glyph(span).to_string().repeat(to - from));
@@ -102,6 +102,7 @@ fn glyph(span: &Span) -> char {
         Kind::Step => span.piece.key.unwrap_or(NO_LETTER),
         Kind::Together => '~',
         Kind::Open => '?',
+        Kind::C => '=',
         Kind::Rest => '·',
     }
 }
@@ -117,6 +118,7 @@ fn legend(here: &Path, there: Option<&Path>, ruler: &Ruler) -> String {
     items.extend(has(Kind::Together).then_some("~ interactions"));
     items.extend(has(Kind::Open).then_some("? not told apart"));
     items.extend(has(Kind::Explained).then_some("of Linux █ explained here"));
+    items.extend(has(Kind::C).then_some("= its C code"));
     items.extend(has(Kind::Rest).then_some("· rest"));
     let is_less = |path: &Path| path.shorter().iter().any(|span| ruler.is_seen(span));
     let less = is_less(here) || there.is_some_and(is_less);

@@ -29,7 +29,7 @@ pub(super) fn render(bill: &Bill, style: &Style) -> Vec<u8> {
         found.remarks.iter().for_each(|remark| out.push_str(&format!("- {}\n", escaped(remark))));
         out.push('\n');
         out.push_str(&there(bill, found).markdown());
-        out.push_str(&format!("\n{}\n", escaped(words::THERE)));
+        out.push_str(&format!("\n{}\n", escaped(&words::measured_and_explained(bill, found))));
     }
     if style.verbose {
         out.push_str("\n## configurations\n\n");

@@ -1,6 +1,6 @@
 //! The path of an entry, piece by piece: bare, then each step, then what steps make together. What bars and pictures draw.
 
-use attribution::bill::{Bill, Figure, Line};
+use attribution::bill::{Bill, ExplainedKind, Figure, Line};
 
 /// What a piece of a bar stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,6 +15,8 @@ pub(super) enum Kind {
     Open,
     /// Of a Linux: what the lab explains.
     Explained,
+    /// Of a Linux that was followed: its C code.
+    C,
     /// Of a Linux: what is left.
     Rest,
 }
@@ -86,8 +88,11 @@ impl Path {
     pub fn there(bill: &Bill) -> Option<Path> {
         let there = bill.there.as_ref()?;
         let (measured, explained) = (there.measured?.estimate, there.explained?.estimate);
+        let of_c = there.parts.iter().filter(|part| part.kind == ExplainedKind::C);
+        let c: f64 = of_c.filter_map(|part| part.figure).map(|figure| figure.estimate).sum();
         let mut path = Path { pieces: Vec::new() };
-        path.push(Kind::Explained, None, "explained here", explained);
+        path.push(Kind::Explained, None, "explained here", explained - c);
+        path.push_unless_nothing(Kind::C, "Linux's C code", c);
         path.push_unless_nothing(Kind::Rest, "rest", measured - explained);
         Some(path)
     }

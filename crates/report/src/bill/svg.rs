@@ -190,6 +190,7 @@ fn class(piece: &Piece, number: usize) -> &'static str {
         Kind::Together => "together",
         Kind::Open => "open",
         Kind::Explained => "explained",
+        Kind::C => "c-code",
         Kind::Rest => "rest",
     }
 }
@@ -258,7 +259,12 @@ fn rows(bill: &Bill, here: Option<&Path>, there: Option<&Path>, axis: &Axis, at:
         rows.sum("Linux, measured", found.measured);
         let note = found.why.as_deref().unwrap_or_default();
         for piece in there.map(|path| path.pieces.as_slice()).unwrap_or_default() {
-            let figure = if piece.kind == Kind::Rest { found.rest } else { found.explained };
+            // What of it has an interval: a count of C code has none.
+            let figure = match piece.kind {
+                Kind::Rest => found.rest,
+                Kind::C => None,
+                _ => found.explained,
+            };
             rows.piece(piece, figure, note);
         }
         if there.is_none() {
@@ -381,6 +387,7 @@ fn legend(here: Option<&Path>, there: Option<&Path>, y: f64) -> Vec<Swatch> {
         ("together", "interactions"),
         ("open", "not told apart"),
         ("explained", "explained here"),
+        ("c-code", "Linux's C code"),
         ("rest", "rest"),
     ];
     let pieces = || here.into_iter().chain(there).flat_map(|path| &path.pieces);

@@ -31,7 +31,13 @@ pub(super) fn render(bill: &Bill, style: &Style) -> Vec<u8> {
         lines.extend(found.remarks.iter().flat_map(|remark| fact("", remark, width)));
         lines.push(Line::default());
         lines.extend(there(bill, found).lines(width));
-        lines.extend(wrapped(Line::default(), look::FAINT, words::THERE, width, 0));
+        lines.extend(wrapped(
+            Line::default(),
+            look::FAINT,
+            &words::measured_and_explained(bill, found),
+            width,
+            0,
+        ));
     }
     lines.extend(after_blank(wrapped(Line::default(), look::FAINT, &words::legend(bill), width, 0)));
     if style.verbose {

@@ -3,7 +3,7 @@
 use crate::figure::{ABSENT, number};
 use crate::head::PARTIAL;
 use crate::runs::short;
-use attribution::bill::{Bill, Figure, Line, State, There, Unit};
+use attribution::bill::{Bill, ExplainedKind, Figure, Line, State, There, Unit};
 
 /// A verdict on a step is wrong in at most this part of bills.
 const WRONG: f64 = 0.05;
@@ -182,5 +182,12 @@ pub(super) fn linux(there: &There) -> String {
     format!("{}{run}", there.what)
 }
 
-/// What the three figures of a Linux are.
-pub(super) const THERE: &str = "Measured there, explained here, rest: no part is fitted to the rest.";
+/// What the three figures of a Linux are; where instructions of a run were counted, what takes the rest apart.
+pub(super) fn measured_and_explained(bill: &Bill, there: &There) -> String {
+    let said = "Measured there, explained here, rest: no part is fitted to the rest.";
+    let is_followed = there.parts.iter().any(|part| part.kind == ExplainedKind::C);
+    match is_counted(bill) && !is_followed {
+        true => format!("{said} `kentry bill --follow KERNEL` takes it apart, for a Linux that QEMU boots."),
+        false => said.to_owned(),
+    }
+}

@@ -83,6 +83,26 @@ fn shared(mut bill: Bill) -> Bill {
     bill
 }
 
+/// Instructions, with a Linux that was followed.
+pub fn followed() -> Bill {
+    let bill = counted();
+    let there = There {
+        run: None,
+        parts: vec![
+            part(ExplainedKind::Crossing, "in the program", Some(1.0), None),
+            part(ExplainedKind::Step, "stack=frame", Some(81.0), None),
+            part(ExplainedKind::C, "C code: work", Some(63.0), Some("5 of them idle")),
+            part(ExplainedKind::C, "C code: service", Some(177.0), None),
+        ],
+        explained: Some(Figure::count(322.0)),
+        rest: Some(Figure::count(0.0)),
+        rest_share: Some(0.0),
+        remarks: vec!["the assembler's part is the lab's, instruction by instruction in kind".into()],
+        ..bill.there.clone().unwrap()
+    };
+    Bill { there: Some(there), ..bill }
+}
+
 /// Instructions, with a Linux.
 pub fn counted() -> Bill {
     let there = There {
