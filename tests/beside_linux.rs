@@ -15,16 +15,18 @@ fn kentry(arguments: &[&str]) -> Output {
     command.args(arguments).env("XDG_DATA_HOME", std::env::temp_dir()).output().unwrap()
 }
 
-/// Of each series that scripts/kernels.sh has fetched, one.
+/// Of each series that scripts/kernels.sh has fetched, one, in the order of versions.
 fn kernels() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/guest");
     let files = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|file| file.path());
-    let series = |path: &Path| {
+    let version = |path: &Path| {
         let release = path.file_name()?.to_str()?.strip_prefix("vmlinuz-")?.to_owned();
-        Some(release.split('.').take(2).collect::<Vec<_>>().join("."))
+        environment::version(&release)
     };
-    let of_series: BTreeMap<String, PathBuf> =
-        files.filter_map(|path| Some((series(&path)?, path))).collect();
+    let mut files: Vec<PathBuf> = files.collect();
+    files.sort();
+    let of_series: BTreeMap<_, PathBuf> =
+        files.into_iter().filter_map(|path| Some((version(&path)?, path))).collect();
     of_series.into_values().collect()
 }
 
@@ -63,11 +65,17 @@ fn the_labs_assembly_is_that_of_linux_instruction_by_instruction() {
         let own = parts.iter().filter(|part| part["kind"] == kind);
         own.map(|part| part["figure"]["estimate"].as_f64().unwrap()).sum::<f64>()
     };
-    // The instruction that enters and bare; what the steps bring; and C.
-    let [crossing, steps, c] = ["crossing", "step", "c"].map(of);
     assert_eq!(there["rest"]["estimate"], 0.0, "{there:#}");
-    assert_eq!(there["measured"]["estimate"].as_f64().unwrap(), crossing + steps + c, "{there:#}");
-    assert!(crossing >= 1.0 && steps > 60.0 && c > 100.0, "{there:#}");
+    let [program, brought, c] = ["program", "brought", "c"].map(of);
+    assert_eq!(there["measured"]["estimate"].as_f64().unwrap(), program + brought + c, "{there:#}");
+    let setting = |name: &str| {
+        let part = parts.iter().find(|part| part["what"] == name);
+        part.map_or(0.0, |part| part["figure"]["estimate"].as_f64().unwrap())
+    };
+    // swapgs on either side, twelve or thirteen cleared registers, and thirty pushes and pops of a frame.
+    assert_eq!((program, setting("swapgs=on")), (1.0, 2.0), "{there:#}");
+    assert!((12.0..=13.0).contains(&setting("clear-registers=on")), "{there:#}");
+    assert!(setting("stack=frame") >= 30.0 && c > 100.0, "{there:#}");
 }
 
 #[test]
@@ -75,6 +83,8 @@ fn what_has_no_path_beside_it_is_refused_in_one_sentence() {
     for (arguments, why) in [
         (&["--beside-linux", "/nonexistent/vmlinuz"][..], "/nonexistent/vmlinuz"),
         (&["--beside-linux", "auto", "--here"], "cannot be used with"),
+        (&["--follow", "auto", "--beside-linux", "auto"], "cannot be used with"),
+        (&["--follow", "auto", "--accel", "kvm"], "only QEMU's emulation can be followed"),
         (
             &["--beside-linux", "auto", "--format", "svg"],
             "a path beside Linux's is written as text, csv or markdown",

@@ -120,8 +120,12 @@ fn a_listing_has_every_setting_of_the_profile_once_with_what_linux_has() {
     ] {
         let text = built(row, profile);
         assert_eq!(text.ends_with("way out: the steps come in Linux's order\n"), has_order, "{row}: {text}");
-        let is_fault = row.starts_with("page-fault");
-        assert!(!is_fault || text.contains("way in: the steps come in Linux's order\n"), "{row}: {text}");
+        // The stack pointer is moved last, for the other steps of a service find the frame by it.
+        let way_in = match row {
+            "syscall-x86_64" => "way in: the steps come in Linux's order, but work=on (place ",
+            _ => "way in: the steps come in Linux's order\n",
+        };
+        assert!(!has_order || text.contains(way_in), "{row}: {text}");
     }
     let bare = built("syscall-x86_64", "bare");
     assert!(!bare.contains("1. ") && !bare.contains("not in this path"), "{bare}");

@@ -234,18 +234,12 @@ impl<'a> Kernel<'a> {
         }
     }
 
-    /// The newest order of Linux that the lab has and this version has reached.
     fn order(&self, like: &mut Likeness) {
-        let table = Table::get();
-        let is_reached = |value: &&String| {
-            let origins = table.origins_of(&Setting::new(ORDER, *value));
-            let since = origins.first().and_then(|origin| version(origin.since.as_deref()?));
-            since.is_some_and(|since| self.is_since(since))
-        };
-        let orders = table.switch(ORDER).map(|order| order.values.as_slice()).unwrap_or_default();
-        if let Some(order) = orders.iter().rev().find(is_reached).filter(|_| like.has("copy-frame")) {
-            let why = "5.10, 6.1, 6.12, 6.18 and 7.2 were compared with the lab; another version may differ";
-            like.guess(ORDER, order, self.by_version(), why);
+        let is_reached = |since: &str| version(since).is_some_and(|since| self.is_since(since));
+        let order = Table::get().order_reached(&is_reached).filter(|_| like.has("copy-frame"));
+        if let Some(order) = order {
+            let why = "not every version was compared with the lab (docs/bill.md, Beside Linux)";
+            like.guess(ORDER, &order.value, self.by_version(), why);
         }
     }
 

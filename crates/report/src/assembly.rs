@@ -77,7 +77,8 @@ fn head(assembly: &Assembly) -> Vec<(&'static str, String)> {
         left_out("this boot of Linux has them switched off", off),
         (!on.is_empty())
             .then(|| ("added", format!("{}: this boot of Linux has them switched on", on.join(" ")))),
-        left_out("the emulated processor lacks what they need", lacking),
+        (!lacking.is_empty()).then(|| ("left out", lacking.join("; "))),
+        assembly.own_order().map(|said| ("order", said)),
         Some((
             "columns",
             format!(
@@ -190,7 +191,7 @@ mod tests {
         let (off, on) = (vec!["ibrs=on".into()], vec!["returns=thunk".into()]);
         let named = ["syscall-x86_64", "getppid", "6.1\u{1b}", "linux-6.1"].map(String::from);
         let [entry, operation, kernel, profile] = named;
-        Assembly { entry, operation, kernel, profile, off, on, lacking: Vec::new(), columns, c }
+        Assembly { entry, operation, kernel, profile, off, on, columns, c, ..Assembly::default() }
     }
 
     fn of(format: Format) -> String {
@@ -204,6 +205,7 @@ mod tests {
             "differs      Linux alone has 1, the lab alone has 1, and 0 stand in another place",
             "left out     ibrs=on: this boot",
             "added        returns=thunk: this boot",
+            "order        the lab's path of syscall-x86_64 has the lab's own order",
             "=  swapgs",
             "<  push %rax",
             "work",

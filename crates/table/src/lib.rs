@@ -37,7 +37,7 @@ pub use known::is_same_name;
 pub use mistake::Mistake;
 pub use nearest::nearest;
 pub use operation::{Call, Loops, Operation};
-pub use orders::Orders;
+pub use orders::{EVERYWHERE, Orders};
 pub use origin::Origin;
 pub use parameter::{Evidence, Filter, Parameter, ParameterValue};
 pub use profile::Profile;

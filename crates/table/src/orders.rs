@@ -1,6 +1,6 @@
 //! In which order Linux comes to what switches bring. On the way in of a system call that is the order of a profile's steps.
 
-use crate::Table;
+use crate::{ORDER, Setting, Table};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -16,7 +16,20 @@ pub struct Orders {
     pub exceptions_out: Vec<String>,
 }
 
+/// Switches whose steps stand all over a path, so that they have no place in an order.
+pub const EVERYWHERE: [&str; 2] = [ORDER, "idle"];
+
 impl Table {
+    /// The newest order of Linux that the lab has and that a kernel has reached, by the first version of each.
+    pub fn order_reached(&self, is_reached: &dyn Fn(&str) -> bool) -> Option<Setting> {
+        let values = self.switch(ORDER)?.values.iter().rev();
+        let mut settings = values.map(|value| Setting::new(ORDER, value));
+        settings.find(|setting| {
+            let origins = self.origins_of(setting);
+            origins.first().and_then(|origin| origin.since.as_deref()).is_some_and(is_reached)
+        })
+    }
+
     pub(crate) fn check_orders(&self) -> Result<(), String> {
         let Orders { calls_out, exceptions_in, exceptions_out } = &self.orders;
         let orders =

@@ -56,7 +56,7 @@ pub enum Verdict {
 }
 
 /// Switches that no part stands for: where steps stand, and what several parts have of idle instructions.
-const OF_NO_PART: [&str; 2] = [table::ORDER, "idle"];
+const OF_NO_PART: [&str; 2] = table::EVERYWHERE;
 
 impl Beside {
     /// The bill of a profile beside a path of the same entry.

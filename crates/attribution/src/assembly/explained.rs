@@ -1,19 +1,29 @@
 //! What of a followed path the lab explains, instruction by instruction: the assembler's part by the settings of the profile that bring
 //! it, and Linux's C code by the parts of the anatomy.
 
-use crate::anatomy::{Followed, PartCount};
+use crate::anatomy::{Followed, Part, PartCount};
 use crate::assembly::Assembly;
 use crate::bill::{ExplainedKind, ExplainedPart, Figure, There};
+use std::collections::BTreeMap;
 
-/// How many instructions of the assembler's part of the lab's path a setting brings; `None` are those that bare has.
-pub type BySetting = (Option<String>, usize);
+/// Which setting of a profile brings each instruction of the lab's column.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Brought {
+    /// The settings, in the profile's order.
+    pub settings: Vec<String>,
+    /// Of each instruction, the place of its setting; none of what bare has.
+    pub by: Vec<Option<usize>>,
+}
 
-/// A path of Linux, explained. `settings` are those of the profile in its order, and add up to the lab's column.
-pub fn explained(assembly: &Assembly, settings: &[BySetting], followed: &Followed) -> There {
+/// A path of Linux, explained: of its assembler's part, what the lab has in the same place. All else of that part is the rest, and so is what
+/// no part of the anatomy names.
+pub fn explained(assembly: &Assembly, brought: &Brought, followed: &Followed) -> There {
+    let (named, other): (Vec<&PartCount>, Vec<&PartCount>) =
+        assembly.c.iter().partition(|count| count.part != Part::Other);
     let parts: Vec<ExplainedPart> = program(assembly, followed)
         .into_iter()
-        .chain(settings.iter().filter(|(_, count)| *count > 0).map(of_setting))
-        .chain(assembly.c.iter().map(of_c))
+        .chain(by_setting(assembly, brought))
+        .chain(named.into_iter().map(of_c))
         .collect();
     let explained = parts.iter().filter_map(|part| part.figure).map(|figure| figure.estimate).sum::<f64>();
     let measured = followed.counted.map(|count| count as f64);
@@ -36,7 +46,36 @@ pub fn explained(assembly: &Assembly, settings: &[BySetting], followed: &Followe
             .zip(measured)
             .map(|(rest, measured)| rest / measured)
             .filter(|share| share.is_finite()),
-        remarks: remarks(assembly),
+        remarks: remarks(assembly, other.iter().map(|count| count.count).sum()),
+    }
+}
+
+/// What both columns have in the same place, by the setting that brings it: bare, then in the profile's order.
+fn by_setting(assembly: &Assembly, brought: &Brought) -> Vec<ExplainedPart> {
+    let mut counts: BTreeMap<Option<usize>, usize> = BTreeMap::new();
+    for pair in assembly.columns.pairs() {
+        if let (Some(lab), Some(_)) = pair {
+            *counts.entry(brought.by.get(lab).copied().flatten()).or_default() += 1;
+        }
+    }
+    let part =
+        |(setting, count): (Option<usize>, usize)| match setting.and_then(|at| brought.settings.get(at)) {
+            Some(setting) => of_step(setting, count, None),
+            None => of_step(
+                "bare",
+                count,
+                Some("what stays of the assembler's part when every switch is at its first value"),
+            ),
+        };
+    counts.into_iter().map(part).collect()
+}
+
+fn of_step(what: &str, count: usize, note: Option<&str>) -> ExplainedPart {
+    ExplainedPart {
+        kind: ExplainedKind::Brought,
+        what: what.to_owned(),
+        figure: Some(Figure::count(count as f64)),
+        note: note.map(str::to_owned),
     }
 }
 
@@ -46,22 +85,11 @@ fn program(assembly: &Assembly, followed: &Followed) -> Option<ExplainedPart> {
     let in_kernel = (assembly.columns.linux.len() + of_c) as u64;
     let own = (followed.anatomy.instructions.len() as u64).checked_sub(in_kernel + followed.control)?;
     (own > 0).then(|| ExplainedPart {
-        kind: ExplainedKind::Crossing,
+        kind: ExplainedKind::Program,
         what: "in the program".into(),
         figure: Some(Figure::count(own as f64)),
         note: Some("the instruction that enters, and what else the row counts of ring 3".into()),
     })
-}
-
-fn of_setting((setting, count): &BySetting) -> ExplainedPart {
-    let (kind, what, note) = match setting {
-        Some(setting) => (ExplainedKind::Step, setting.clone(), None),
-        None => {
-            let note = "what stays of the assembler's part when every switch is at its first value";
-            (ExplainedKind::Crossing, "bare".into(), Some(note.to_owned()))
-        }
-    };
-    ExplainedPart { kind, what, figure: Some(Figure::count(*count as f64)), note }
 }
 
 fn of_c(count: &PartCount) -> ExplainedPart {
@@ -73,24 +101,29 @@ fn of_c(count: &PartCount) -> ExplainedPart {
     }
 }
 
-fn remarks(assembly: &Assembly) -> Vec<String> {
+fn remarks(assembly: &Assembly, other: usize) -> Vec<String> {
     let steps =
         |what: &str, steps: &[String]| (!steps.is_empty()).then(|| format!("{what}: {}", steps.join(" ")));
     let differ = assembly.columns.counted();
     let same = match differ.is_none() {
         true => "the assembler's part is the lab's, instruction by instruction in kind".to_owned(),
         false => format!(
-            "of the assembler's part, Linux alone has {} instructions and the lab alone has {}, which is the rest; {} stand in another place",
-            differ.only_linux, differ.only_lab, differ.elsewhere
+            "of the assembler's part, the lab has {} instructions not at all, and {} in another place: they are in the rest",
+            differ.only_linux, differ.elsewhere
         ),
     };
+    let unnamed =
+        format!("{other} instructions of C code are in the rest, for nothing names what they are for");
+    let c = "C code: Linux's, by the parts of its anatomy, and functions that both kernels call; what stands for it in the lab is not in these \
+             figures";
     [
         Some(same),
+        (other > 0).then_some(unnamed),
         assembly.own_order(),
         steps("this boot of Linux has these switched off, and the lab is without them", &assembly.off),
         steps("this boot of Linux has these besides", &assembly.on),
-        steps("the emulated processor lacks what these need", &assembly.lacking),
-        Some("C code: Linux's, by the parts of its anatomy, and functions that both kernels call; what stands for it in the lab is not in these figures".into()),
+        steps("the lab is without these", &assembly.lacking),
+        Some(c.to_owned()),
     ]
     .into_iter()
     .flatten()
@@ -100,14 +133,14 @@ fn remarks(assembly: &Assembly) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::anatomy::{Anatomy, BootedConfiguration, Confidence, Instruction, Part};
+    use crate::anatomy::{Anatomy, BootedConfiguration, Confidence, Instruction};
     use crate::assembly::{Columns, One};
 
     fn one(kind: &str) -> One {
         One { text: kind.into(), place: "place".into(), kind: kind.into() }
     }
 
-    /// A path of three instructions in the assembler's part, four of C and one in the program; one more than the row counts.
+    /// A path of three instructions in the assembler's part, four of C, one in the program, and two more in it, of which the row counts one.
     fn sample(lab: &[&str]) -> (Assembly, Followed) {
         let columns = Columns {
             lab: lab.iter().map(|kind| one(kind)).collect(),
@@ -127,10 +160,14 @@ mod tests {
             idle: false,
         };
         let (entry, operation) = (String::from("syscall-x86_64"), String::from("getppid"));
-        let anatomy = Anatomy { entry, operation, instructions: vec![instruction; 9] };
+        let anatomy = Anatomy { entry, operation, instructions: vec![instruction; 10] };
         let configuration = BootedConfiguration { release: "6.1".into(), ..BootedConfiguration::default() };
-        let followed = Followed { configuration, counted: Some(8), control: 1, agrees: Some(true), anatomy };
+        let followed = Followed { configuration, counted: Some(9), control: 1, agrees: Some(true), anatomy };
         (assembly, followed)
+    }
+
+    fn brought(by: &[Option<usize>]) -> Brought {
+        Brought { settings: ["swapgs=on", "pti=on", "stack=frame"].map(String::from).into(), by: by.into() }
     }
 
     fn figures(there: &There) -> Vec<(ExplainedKind, &str, f64)> {
@@ -142,33 +179,37 @@ mod tests {
     #[test]
     fn what_is_equal_leaves_no_rest() {
         let (assembly, followed) = sample(&["swapgs", "push %rax", "sysretq"]);
-        let settings = [
-            (None, 1),
-            (Some("swapgs=on".to_owned()), 1),
-            (Some("pti=on".into()), 0),
-            (Some("stack=frame".into()), 1),
-        ];
-        let there = explained(&assembly, &settings, &followed);
+        let there = explained(&assembly, &brought(&[Some(0), Some(2), None]), &followed);
         let expected = [
-            (ExplainedKind::Crossing, "in the program", 1.0),
-            (ExplainedKind::Crossing, "bare", 1.0),
-            (ExplainedKind::Step, "swapgs=on", 1.0),
-            (ExplainedKind::Step, "stack=frame", 1.0),
+            (ExplainedKind::Program, "in the program", 1.0),
+            (ExplainedKind::Brought, "bare", 1.0),
+            (ExplainedKind::Brought, "swapgs=on", 1.0),
+            (ExplainedKind::Brought, "stack=frame", 1.0),
             (ExplainedKind::C, "C code: work", 4.0),
         ];
         assert_eq!(figures(&there), expected);
         let estimates = [there.measured, there.explained, there.rest].map(|figure| figure.unwrap().estimate);
-        assert_eq!((estimates, there.rest_share), ([8.0, 8.0, 0.0], Some(0.0)));
+        assert_eq!((estimates, there.rest_share), ([9.0, 9.0, 0.0], Some(0.0)));
     }
 
     #[test]
-    fn what_the_lab_lacks_is_the_rest() {
-        let (assembly, followed) = sample(&["swapgs", "sysretq"]);
-        let there = explained(&assembly, &[(None, 2)], &followed);
+    fn what_the_lab_alone_has_makes_up_for_nothing_that_it_lacks() {
+        let (mut assembly, followed) = sample(&["swapgs", "cld", "sysretq"]);
+        let there = explained(&assembly, &brought(&[Some(0), Some(1), None]), &followed);
         assert_eq!(there.rest.unwrap().estimate, 1.0);
-        assert!(there.remarks[0].contains("Linux alone has 1"), "{:?}", there.remarks);
+        assert!(there.remarks[0].contains("1 instructions not at all, and 0"), "{:?}", there.remarks);
+        assert!(figures(&there).iter().all(|(_, what, _)| *what != "pti=on"), "{there:?}");
+        // What nothing names is not explained.
+        assembly.c[0].part = Part::Other;
+        let there = explained(&assembly, &brought(&[Some(0), Some(1), None]), &followed);
+        assert_eq!(there.rest.unwrap().estimate, 5.0);
+    }
+
+    #[test]
+    fn what_was_not_counted_has_no_rest() {
+        let (assembly, followed) = sample(&["swapgs", "sysretq"]);
         let uncounted = Followed { counted: None, agrees: None, ..followed };
-        let there = explained(&assembly, &[(None, 2)], &uncounted);
+        let there = explained(&assembly, &brought(&[None; 2]), &uncounted);
         assert_eq!((there.measured, there.rest, there.rest_share), (None, None, None));
         assert!(there.why.is_some());
     }

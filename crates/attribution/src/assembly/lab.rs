@@ -44,13 +44,9 @@ pub fn of_lab(steps: &[Step]) -> Vec<One> {
     executed(steps).into_iter().map(one).collect()
 }
 
-/// How many of them each of these steps has, in the order of the steps.
-pub fn of_lab_by_step(steps: &[Step]) -> Vec<usize> {
-    let mut counts = vec![0; steps.len()];
-    for (place, _) in executed(steps) {
-        counts.iter_mut().skip(place).take(1).for_each(|count| *count += 1);
-    }
-    counts
+/// Of each of them, the place of its step.
+pub fn steps_of_column(steps: &[Step]) -> Vec<usize> {
+    executed(steps).into_iter().map(|(place, _)| place).collect()
 }
 
 /// The steps that one call comes to, by their places, in the order of execution; those that stand for C, too.
@@ -182,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn every_instruction_counts_for_its_step() {
+    fn every_instruction_has_its_step() {
         let step = |place, address, code: &[u8], name: &str| Step {
             place,
             address,
@@ -194,9 +190,9 @@ mod tests {
             step(1, 0x1006, &[0x90, 0x90, 0x48, 0x0f, 0x07], "leave"),
             step(2, 0x100b, &[0x90, 0xc3], "C: what serves"),
         ];
-        assert_eq!(of_lab_by_step(&steps), [2, 3, 0]);
+        assert_eq!(steps_of_column(&steps), [0, 0, 1, 1, 1]);
         assert_eq!(steps_of_lab(&steps), [0, 2, 1]);
-        assert!(of_lab_by_step(&[]).is_empty() && steps_of_lab(&[]).is_empty());
+        assert!(steps_of_column(&[]).is_empty() && steps_of_lab(&[]).is_empty());
     }
 
     #[test]

@@ -5,6 +5,7 @@ use crate::anatomy::{Anatomy, Instruction, Part, PartCount};
 use crate::assembly::One;
 use crate::assembly::kind::kind;
 use iced_x86::{Decoder, DecoderOptions};
+use table::Setting;
 
 /// The entry's own code, in the order of execution. Thunks, `sync_regs` and what clears the branch history are functions that it calls, and
 /// so is C: the call alone is here.
@@ -25,11 +26,22 @@ pub fn c_parts(anatomy: &Anatomy) -> Vec<PartCount> {
     Anatomy { instructions, ..anatomy.clone() }.parts()
 }
 
-/// The parts that this boot has switched off: in the entry's own code, only nops and jumps stand in their place.
-pub fn switched_off(anatomy: &Anatomy) -> Vec<Part> {
+/// Those of these settings that this boot has switched off: in the entry's own code, only nops and jumps stand in their place.
+pub fn switched_off(anatomy: &Anatomy, settings: &[Setting]) -> Vec<Setting> {
     let instructions = anatomy.instructions.iter().filter(|one| is_assembly(one)).cloned().collect();
     let parts = Anatomy { instructions, ..anatomy.clone() }.parts();
-    parts.into_iter().filter(PartCount::is_off).map(|count| count.part).collect()
+    let off: Vec<Part> = parts.into_iter().filter(PartCount::is_off).map(|count| count.part).collect();
+    let is_off = |setting: &&Setting| off.iter().any(|part| shows_off(*part, setting));
+    settings.iter().filter(is_off).cloned().collect()
+}
+
+/// Whether the idle place of a part says that a setting is off. The trampoline's stack is there without isolation, too; and the barrier between
+/// programs has no place in an entry.
+fn shows_off(part: Part, setting: &Setting) -> bool {
+    match (part, setting.name.as_str(), setting.value.as_str()) {
+        (Part::Pti, "pti", "trampoline") | (Part::Ibpb, "ibpb", _) => false,
+        (part, name, _) => part.switches().contains(&name),
+    }
 }
 
 /// Whether this boot returns by thunks.
@@ -48,4 +60,30 @@ fn decoded(one: &Instruction) -> Option<iced_x86::Instruction> {
     let bytes: Vec<u8> = bytes.collect::<Option<_>>()?;
     let code = Decoder::with_ip(64, &bytes, one.address, DecoderOptions::NONE).decode();
     (!code.is_invalid()).then_some(code)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use table::Table;
+
+    #[test]
+    fn what_is_left_of_a_profile_can_be_built() {
+        let table = Table::get();
+        let idle =
+            [Part::Smap, Part::Pti, Part::Pcid, Part::Ibrs, Part::Returns, Part::Bhb, Part::Ibpb, Part::Verw];
+        for profile in &table.profiles {
+            for off in idle.iter().map(std::slice::from_ref).chain([&idle[..]]) {
+                let mut left = profile.clone();
+                left.steps.retain(|step| !off.iter().any(|part| shows_off(*part, step)));
+                assert_eq!(table.accepts(&left), Ok(()), "{} without {off:?}", profile.name);
+            }
+        }
+        let of = |part, text: &str| {
+            let (name, value) = text.split_once('=').unwrap();
+            shows_off(part, &Setting::new(name, value))
+        };
+        assert!(of(Part::Pti, "pti=on") && !of(Part::Pti, "pti=trampoline") && !of(Part::Pti, "verw=on"));
+        assert!(of(Part::Ibpb, "entry-ibpb=on") && !of(Part::Ibpb, "ibpb=on"));
+    }
 }

@@ -7,8 +7,8 @@ mod lab;
 mod linux;
 mod side;
 
-pub use explained::{BySetting, explained};
-pub use lab::{of_lab, of_lab_by_step, steps_of_lab};
+pub use explained::{Brought, explained};
+pub use lab::{of_lab, steps_of_column, steps_of_lab};
 pub use linux::{c_parts, of_linux, returns_by_thunk, switched_off};
 pub use side::{Columns, Count, Counted, One, Pair};
 
@@ -29,7 +29,7 @@ pub struct Assembly {
     pub off: Vec<String>,
     /// Steps that it was built with besides, for this boot has them switched on.
     pub on: Vec<String>,
-    /// Steps that the emulated processor lacks what they need for.
+    /// Steps that the lab could not be built with, each with the reason.
     pub lacking: Vec<String>,
     /// Whether the lab's path of this entry has that profile's order; if not, it has the lab's own.
     pub is_ordered: bool,

@@ -151,7 +151,11 @@ pub enum ExplainedKind {
     Service,
     /// What the virtual machine below that Linux does on the way.
     Exits,
-    /// What Linux has in C, of a path that was followed.
+    /// Of a path that was followed: what the program executes.
+    Program,
+    /// What a setting brings, or bare has, of the assembler's part.
+    Brought,
+    /// What Linux has in C.
     C,
     /// Several of these, of which each has no figure by itself.
     NotToldApart,

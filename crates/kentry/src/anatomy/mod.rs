@@ -86,6 +86,7 @@ pub fn of_kernel(
         kernel: kernel.to_owned(),
         cpu_model: guest.cpu_model.clone(),
         timeout: guest.timeout,
+        seed: guest.seed,
         ..AnatomyArgs::usual(entry)
     };
     for_option(option, &args)

@@ -17,7 +17,7 @@ use report::Kind;
 use std::fmt::Write;
 use std::path::PathBuf;
 use table::special::GETPPID;
-use table::{BadSet, Kernel, Mistake, Profile, Table, Whose};
+use table::{BadSet, Kernel, Mistake, ORDER, Profile, Table, Whose};
 
 /// The profile of a user who names none.
 const PROFILE: &str = findings::LIKE_HERE;
@@ -177,7 +177,15 @@ impl BillArgs {
             let release = report::plain(release);
             Error::Usage(format!("no profile is of Linux {release} or an older one; name one (--profile)"))
         };
-        of_release(table, release).cloned().ok_or_else(none)
+        let mut profile = of_release(table, release).cloned().ok_or_else(none)?;
+        // Between the versions that profiles are of, the order has changed.
+        let version = environment::version(release);
+        let is_reached =
+            |since: &str| environment::version(since).is_some_and(|since| version >= Some(since));
+        if let Some(order) = table.order_reached(&is_reached) {
+            profile.steps.iter_mut().filter(|step| step.name == ORDER).for_each(|step| *step = order.clone());
+        }
+        Ok(profile)
     }
 
     fn profile(

@@ -15,10 +15,10 @@ use crate::os::interrupts;
 use crate::saving::Saving;
 use attribution::anatomy::Followed;
 use attribution::assembly::{
-    Assembly, BySetting, Columns, c_parts, explained, of_lab, of_lab_by_step, of_linux, returns_by_thunk,
+    Assembly, Brought, Columns, c_parts, explained, of_lab, of_linux, returns_by_thunk, steps_of_column,
     switched_off,
 };
-use attribution::bill::{Bill, Plan};
+use attribution::bill::{Bill, Plan, Step};
 use measure::lab::{Accel, Emulator, Listed, Options, choose};
 use places::host::Interrupt;
 use places::lab::Limits;
@@ -42,10 +42,10 @@ pub fn explain(args: &BillArgs, kernel: &str) -> Result<ExitCode, Error> {
     let saving = Saving::prepare(&args.save, &mut note)?;
     let Some(followed) = follow(args, kernel)? else { return Ok(ExitCode::from(UNFINISHED)) };
     let interrupt = interrupts::noted();
-    let Both { plan, assembly, settings, emulator, limits } = Both::of(args, &followed, &interrupt)?;
+    let Both { plan, assembly, brought, emulator, limits } = Both::of(args, &followed, &interrupt)?;
     let plan_of_lab = lab_plan(Table::get(), &plan, limits.time);
     let document = lab::on(emulator, plan_of_lab, limits, args.guest.seed, &interrupt)?;
-    let there = Some(explained(&assembly, &settings, &followed));
+    let there = Some(explained(&assembly, &brought, &followed));
     let no_times = Some("--follow counts what a Linux executes in QEMU's emulation".to_owned());
     let bill = Bill { there, no_times, ..plan.bill(&document, None) };
     super::show(args, bill, &document, outputs, saving, &interrupt)
@@ -55,6 +55,10 @@ pub fn explain(args: &BillArgs, kernel: &str) -> Result<ExitCode, Error> {
 fn follow(args: &BillArgs, kernel: &str) -> Result<Option<Followed>, Error> {
     let (entry, operation) = args.row(Table::get())?;
     let option = if args.follow.is_some() { "--follow" } else { "--beside-linux" };
+    if args.guest.options(BILL_SECONDS).accel == Accel::Kvm {
+        let why = format!("{option}: only QEMU's emulation can be followed; leave --accel kvm out");
+        return Err(Error::Usage(why));
+    }
     match anatomy::of_kernel(option, kernel, [&entry.name, &operation.name], &args.guest)? {
         Ok(document) => {
             let followed = document.paths.into_iter().next();
@@ -71,7 +75,7 @@ fn follow(args: &BillArgs, kernel: &str) -> Result<Option<Followed>, Error> {
 struct Both {
     plan: Plan,
     assembly: Assembly,
-    settings: Vec<BySetting>,
+    brought: Brought,
     /// What the lab was listed by, for what else is asked of it.
     emulator: Emulator,
     limits: Limits,
@@ -92,8 +96,11 @@ impl Both {
         let emulator = choose(&options, &limits, &mut note_no_times)?;
         let plan = Plan::new(table, question, processor(&emulator, &limits)?)?;
         let Listing { path, built } = listing::built(table, entry, &plan, &emulator, &limits)?;
-        let lacking = (0..plan.steps().len()).filter(|place| plan.left_out(*place).is_some());
-        let lacking = lacking.filter_map(|place| plan.steps().get(place)).map(attribution::bill::Step::name);
+        let lacking = plan
+            .steps()
+            .iter()
+            .enumerate()
+            .filter_map(|(place, step)| Some(format!("{}: {}", step.name(), plan.left_out(place)?)));
         let assembly = Assembly {
             entry: plan.question.entry.clone(),
             operation: plan.question.operation.clone(),
@@ -106,30 +113,22 @@ impl Both {
             columns: Columns { lab: of_lab(&built.steps), linux: of_linux(&followed.anatomy) },
             c: c_parts(&followed.anatomy),
         };
-        let settings = by_setting(&plan, &listing::settings(table, &plan, &path, &built)?, &built);
-        Ok(Both { plan, assembly, settings, emulator, limits })
+        let brought = brought(&plan, &listing::settings(table, &plan, &path, &built)?, &built);
+        Ok(Both { plan, assembly, brought, emulator, limits })
     }
 }
 
-/// The instructions of the lab's column by the settings that bring their steps: those of bare, then in the profile's order.
-fn by_setting(plan: &Plan, settings: &[Option<usize>], built: &Listed) -> Vec<BySetting> {
-    let counts = of_lab_by_step(&built.steps);
-    let of = |setting: Option<usize>| {
-        let own = settings.iter().zip(&counts).filter(|(one, _)| **one == setting);
-        own.map(|(_, count)| count).sum()
-    };
-    let named = plan.steps().iter().enumerate().map(|(place, step)| (Some(step.name()), of(Some(place))));
-    std::iter::once((None, of(None))).chain(named).collect()
+/// Which setting brings each instruction of the lab's column.
+fn brought(plan: &Plan, of_steps: &[Option<usize>], built: &Listed) -> Brought {
+    let by = steps_of_column(&built.steps).into_iter().map(|step| of_steps.get(step).copied().flatten());
+    Brought { settings: plan.steps().iter().map(Step::name).collect(), by: by.collect() }
 }
 
 /// What this boot has switched off; the profile is without it then.
 fn leave_out(profile: &mut Profile, followed: &Followed) -> Vec<String> {
-    let parts = switched_off(&followed.anatomy);
-    let switches: Vec<&str> = parts.iter().flat_map(|part| part.switches()).copied().collect();
-    let is_off = |step: &Setting| switches.contains(&step.name.as_str());
-    let off = profile.steps.iter().filter(|step| is_off(step)).map(Setting::to_string).collect();
-    profile.steps.retain(|step| !is_off(step));
-    off
+    let off = switched_off(&followed.anatomy, &profile.steps);
+    profile.steps.retain(|step| !off.contains(step));
+    off.iter().map(Setting::to_string).collect()
 }
 
 /// What this boot has besides: thunks stand in the place of returns where a processor's fault was found after that version.

@@ -10,13 +10,10 @@ use places::lab::Limits;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use table::paths::{Path, Paths, Step};
-use table::{Entry, Kind, ORDER, Setting, Table};
+use table::{EVERYWHERE, Entry, Kind, ORDER, Setting, Table};
 
 /// Columns for an instruction.
 const COLUMN: usize = 48;
-
-/// Switches whose steps stand all over a path.
-const EVERYWHERE: [&str; 2] = [ORDER, "idle"];
 
 /// Steps that stand before or behind the frame, whichever it is, and are not of it.
 const MOVES: [&str; 1] = ["is there such a call"];
@@ -85,7 +82,7 @@ pub fn built<'a>(
 /// [`Error::Environment`] when the kernel's file has no such path.
 pub fn settings(table: &Table, plan: &Plan, path: &str, built: &Listed) -> Result<Vec<Option<usize>>, Error> {
     let (_, templates) = places::lab::kernel_paths(places::lab::Mode::Long).map_err(internal)?;
-    Ok(places(table, &Order::new(table, plan), &templates, template(&templates, path)?, built))
+    places(table, &Order::new(table, plan), &templates, template(&templates, path)?, built)
 }
 
 /// Whether the order of a path's steps is switched.
@@ -123,7 +120,7 @@ pub fn text(table: &Table, entry: &Entry, plan: &Plan, listing: &Listing) -> Res
     let (kernel, templates) = places::lab::kernel_paths(places::lab::Mode::Long).map_err(internal)?;
     let template = template(&templates, path)?;
     let order = Order::new(table, plan);
-    let places = places(table, &order, &templates, template, listed);
+    let places = places(table, &order, &templates, template, listed)?;
     let mut text = String::new();
     let start = listed.steps.first().map_or(0, |step| step.address);
     let code =
@@ -227,7 +224,7 @@ fn places(
     templates: &Paths,
     path: &Path,
     listed: &Listed,
-) -> Vec<Option<usize>> {
+) -> Result<Vec<Option<usize>>, Error> {
     let configuration: Vec<(&str, &str)> = listed.configuration.values().collect();
     let steps = templates.steps(path);
     let on: Vec<&Step> =
@@ -239,10 +236,15 @@ fn places(
         order.bare.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     let is_in_bare = |name: &str| steps.iter().any(|step| step.name == name && step.is_on(&bare));
     let place = |built: &record::Step| {
-        let template = next.find(|step| step.name == built.name)?;
-        order
-            .place_of(table, template)
-            .filter(|_| !MOVES.contains(&template.name.as_str()) || !is_in_bare(&template.name))
+        let found = next.find(|step| step.name == built.name);
+        let template = found.ok_or_else(|| {
+            Error::Environment(format!(
+                "the kernel lists a step that its file has not: {}",
+                report::plain(&built.name)
+            ))
+        })?;
+        let place = order.place_of(table, template);
+        Ok(place.filter(|_| !MOVES.contains(&template.name.as_str()) || !is_in_bare(&template.name)))
     };
     listed.steps.iter().map(place).collect()
 }
@@ -307,8 +309,18 @@ fn differs(
             let name = &order.settings.get(*place)?.0.name;
             switches.iter().position(|one| one == name)
         };
-        let found: Vec<usize> = brought(steps).iter().filter_map(place_in).collect();
+        let brought = brought(steps);
+        let found: Vec<usize> = brought.iter().filter_map(place_in).collect();
         said(text, way, &found, &|place| switches.get(place).cloned().unwrap_or_default());
+        let mut unknown: Vec<String> = brought
+            .iter()
+            .filter(|place| place_in(place).is_none())
+            .map(|place| order.name(*place))
+            .collect();
+        unknown.dedup();
+        if !unknown.is_empty() {
+            line!(text, "  not judged: {}", unknown.join(" "));
+        }
     };
     let orders = &table.orders;
     match entry.kind {

@@ -89,8 +89,8 @@ pub fn followed() -> Bill {
     let there = There {
         run: None,
         parts: vec![
-            part(ExplainedKind::Crossing, "in the program", Some(1.0), None),
-            part(ExplainedKind::Step, "stack=frame", Some(81.0), None),
+            part(ExplainedKind::Program, "in the program", Some(1.0), None),
+            part(ExplainedKind::Brought, "stack=frame", Some(81.0), None),
             part(ExplainedKind::C, "C code: work", Some(63.0), Some("5 of them idle")),
             part(ExplainedKind::C, "C code: service", Some(177.0), None),
         ],
