@@ -44,9 +44,14 @@ fn shows_off(part: Part, setting: &Setting) -> bool {
     }
 }
 
-/// Whether this boot returns by thunks.
-pub fn returns_by_thunk(anatomy: &Anatomy) -> bool {
-    anatomy.instructions.iter().any(|one| !one.idle && one.function_name().ends_with("return_thunk"))
+/// How this boot returns, if not plainly: by thunks alone, or with returns untrained on the way in.
+pub fn returns(anatomy: &Anatomy) -> Option<Setting> {
+    let executes = |ending: &str| {
+        anatomy.instructions.iter().any(|one| !one.idle && one.function_name().ends_with(ending))
+    };
+    let values = [("untrain_ret", "untrain"), ("return_thunk", "thunk")];
+    let found = values.into_iter().find(|(ending, _)| executes(ending));
+    found.map(|(_, value)| Setting::new("returns", value))
 }
 
 fn is_assembly(one: &Instruction) -> bool {

@@ -9,7 +9,7 @@ mod side;
 
 pub use explained::{Brought, explained};
 pub use lab::{of_lab, steps_of_column, steps_of_lab};
-pub use linux::{c_parts, of_linux, returns_by_thunk, switched_off};
+pub use linux::{c_parts, of_linux, returns, switched_off};
 pub use side::{Columns, Count, Counted, One, Pair};
 
 use crate::anatomy::PartCount;

@@ -15,8 +15,7 @@ use crate::os::interrupts;
 use crate::saving::Saving;
 use attribution::anatomy::Followed;
 use attribution::assembly::{
-    Assembly, Brought, Columns, c_parts, explained, of_lab, of_linux, returns_by_thunk, steps_of_column,
-    switched_off,
+    Assembly, Brought, Columns, c_parts, explained, of_lab, of_linux, returns, steps_of_column, switched_off,
 };
 use attribution::bill::{Bill, Plan, Step};
 use measure::lab::{Accel, Emulator, Listed, Options, choose};
@@ -131,13 +130,11 @@ fn leave_out(profile: &mut Profile, followed: &Followed) -> Vec<String> {
     off.iter().map(Setting::to_string).collect()
 }
 
-/// What this boot has besides: thunks stand in the place of returns where a processor's fault was found after that version.
+/// What this boot has besides: thunks stand in the place of returns where a processor's fault was found after that version, and are untrained
+/// on a processor that needs it.
 fn add(profile: &mut Profile, followed: &Followed) -> Vec<String> {
-    let thunks = Setting::new("returns", "thunk");
-    let is_known = profile.steps.iter().any(|step| step.name == thunks.name);
-    if is_known || !returns_by_thunk(&followed.anatomy) {
-        return Vec::new();
-    }
-    profile.steps.push(thunks.clone());
-    vec![thunks.to_string()]
+    let is_known = profile.steps.iter().any(|step| step.name == "returns");
+    let added = returns(&followed.anatomy).filter(|_| !is_known);
+    profile.steps.extend(added.clone());
+    added.iter().map(Setting::to_string).collect()
 }
