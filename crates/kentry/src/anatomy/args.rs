@@ -35,7 +35,8 @@ const ANATOMY_STATUS: &[(&str, &str)] = &[
     ("3", "the environment does not allow following"),
     (
         "4",
-        "a guest failed, or its path could not be followed; nothing is shown, but of --history and --each what could be followed",
+        "a guest failed, its path could not be followed, or a file of --history holds no kernel; nothing is shown, but of --history and \
+         --each what could be followed",
     ),
     ("130", "interrupted (SIGINT, SIGTERM, SIGHUP, SIGQUIT); nothing is shown"),
 ];

@@ -64,7 +64,11 @@ fn options(args: &AnatomyArgs) -> Options {
 /// Puts what each row took on the path of the same settings.
 fn put(timed: &Document, paths: &mut [Followed]) {
     for path in paths {
-        let is_same = |row: &&Row| row.configuration == path.configuration.settings;
+        // A row's configuration also has the kernel, and what else the command line names.
+        let is_same = |row: &&Row| {
+            let mut settings = path.configuration.settings.iter();
+            settings.all(|(name, value)| row.configuration.get(name) == Some(value))
+        };
         path.cycles = timed.results.iter().find(is_same).and_then(cycles);
     }
 }
@@ -93,8 +97,10 @@ mod tests {
     }
 
     fn row(value: &str, outcome: Outcome, estimate: Option<f64>) -> Row {
+        let named =
+            [("kernel", "6.12"), ("append", "quiet")].map(|(name, value)| (name.into(), value.into()));
         Row {
-            configuration: settings(value),
+            configuration: settings(value).into_iter().chain(named).collect(),
             outcome,
             core_cycles: estimate.map(|estimate| Cost::single(Measured(estimate))),
             reason: (outcome != Outcome::Ok).then(|| "the guest did not boot".to_owned()),
