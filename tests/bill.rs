@@ -243,6 +243,19 @@ fn the_bytes_of_a_path_are_timed_in_ring_3() {
 }
 
 #[test]
+fn an_entry_without_the_usual_operation_is_billed_for_its_first() {
+    let plan = |words: &[&str]| {
+        let output = kentry(&[&["--profile", "bare", "--dry-run"], words].concat());
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    let named = |entry: &str, operation: &str| plan(&["--entry", entry, "--operation", operation]);
+    assert_eq!(plan(&["--entry", "page-fault"]), named("page-fault", "minor-fault"));
+    assert_eq!(plan(&[]), named("syscall", "getppid"));
+    assert_ne!(plan(&[]), plan(&["--entry", "page-fault"]));
+}
+
+#[test]
 fn ring_3_has_no_path_of_a_gate() {
     let output = kentry(&["--profile", "bare", "--entry", "int80-x86_64", "--ring-3"]);
     assert_eq!(output.status.code(), Some(2));

@@ -203,6 +203,9 @@ if [ -n "$history" ]; then
 	expect '^kernel +instructions +change'
 	expect "^paths +${#kernels[@]}; each as long as its row's count"
 	same "a line for each kernel" "$(sed -n '/^kernel /,/^$/p' "$out" | grep -cE '^[0-9]+\.[0-9]+')" ${#kernels[@]}
+	echo "no kernel" >"$work/none.deb"
+	check "a path over kernels, of which one file is none" 4 "$kentry" anatomy syscall --history "${kernels[0]}" "$work/none.deb"
+	expect '^left out +.*/none\.deb: '
 	check "a path over kernels, drawn" 0 "$kentry" anatomy syscall --history "${kernels[@]}" --format svg
 	expect '^<svg '
 	check "a path that is longer than it may be" 1 "$kentry" anatomy syscall --kernel "$cloud" --beside none --fail-above 100

@@ -3,7 +3,6 @@
 use crate::error::Error;
 use crate::exit::INTERRUPTED;
 use crate::lab::args::LabKernel;
-use crate::linux::Order;
 use crate::linux::args::LINUX_SECONDS;
 use crate::messages::note;
 use crate::options::output::{Look, OutputArgs, formats};
@@ -291,5 +290,6 @@ fn in_guests(
         time: Duration::from_secs(LINUX_SECONDS),
     };
     let plan = GuestPlan::new(Table::get(), &options)?;
-    crate::linux::in_guests(plan, &options, args.time.seed, Order::AsNamed, interrupt).map(Some)
+    let kernels = crate::linux::machine::kernels(&plan, interrupt)?;
+    crate::linux::in_guests(plan, kernels, &options, args.time.seed, interrupt).map(Some)
 }

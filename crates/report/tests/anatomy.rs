@@ -75,6 +75,7 @@ fn more_than_two_paths_are_a_line_each() {
     let verbose = rendered(&followed::history(), Format::Text, &Style { verbose: true, ..PLAIN });
     assert!(verbose.contains("6.12.117+deb12-cloud-amd64 → 6.13-made-up"), "{verbose}");
     assert_snapshot!("anatomy-each", rendered(&followed::each(), Format::Text, &PLAIN));
+    assert_snapshot!("anatomy-each-timed", rendered(&followed::each_timed(), Format::Text, &PLAIN));
     assert_snapshot!(
         "anatomy-each-40",
         rendered(&followed::each(), Format::Text, &Style { width: 40, ..PLAIN })

@@ -33,6 +33,31 @@ pub struct Document {
     /// What was asked for beside these paths and could not be followed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LeftOut>,
+    /// Of features: where the same boots were timed, or why they were not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timed: Option<Timed>,
+}
+
+/// Where boots were timed that have been followed in an emulator, which has no times.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Timed {
+    /// The processor that executed the guests' ring 0 itself; null where none did.
+    pub cpu: Option<String>,
+    /// Why there are no times, in words; null where there are.
+    pub why: Option<String>,
+}
+
+/// What one use of the entry takes, in core cycles; the ends are those of a 95 % interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cycles {
+    /// The estimate.
+    pub estimate: f64,
+    /// Null where there were too few rounds for an interval.
+    pub low: Option<f64>,
+    /// Likewise.
+    pub high: Option<f64>,
 }
 
 /// A boot that was asked for and has no path.
@@ -58,6 +83,9 @@ pub struct Followed {
     pub control: u64,
     /// Whether the path less the control is what was counted; null where nothing was.
     pub agrees: Option<bool>,
+    /// What the row takes in a boot like this, where such boots were timed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cycles: Option<Cycles>,
     /// The path.
     pub anatomy: Anatomy,
 }
@@ -116,7 +144,7 @@ impl Followed {
         control: u64,
         anatomy: Anatomy,
     ) -> Followed {
-        Followed { configuration, counted, control, agrees: None, anatomy }.judged()
+        Followed { configuration, counted, control, agrees: None, cycles: None, anatomy }.judged()
     }
 
     /// The path less the control: what the row costs by it.

@@ -28,6 +28,6 @@ pub(crate) use code::is_nop;
 pub use count::{Function, PartCount};
 pub(crate) use decode::formatter;
 pub use difference::{Changed, Difference, Piece};
-pub use document::{BootedConfiguration, Document, Followed, LeftOut, SCHEMA, load};
+pub use document::{BootedConfiguration, Cycles, Document, Followed, LeftOut, SCHEMA, Timed, load};
 pub use instruction::{Anatomy, Instruction, Location, TIMER};
 pub use part::{Confidence, Part};

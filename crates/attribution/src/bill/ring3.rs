@@ -3,6 +3,7 @@
 
 use crate::bill::measured::Measured;
 use crate::bill::plan::{Combination, Plan, less, simplified};
+use crate::bill::published::{Published, published};
 use crate::bill::{Error, Figure, Processor, Question};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,8 +42,15 @@ pub struct Ring3 {
     pub left_out: Vec<LeftOut>,
 }
 
+impl Ring3 {
+    /// Why the path could not be timed at all, in words; none where it was, or where the machine was never quiet for long enough.
+    pub fn failure(&self) -> Option<&str> {
+        self.why.as_deref().filter(|why| *why != FEW)
+    }
+}
+
 /// A step in ring 3.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Ring3Line {
     /// As that of the bill, by the path's bytes.
     pub alone: Option<Figure>,
@@ -52,6 +60,8 @@ pub struct Ring3Line {
     pub left_out: Vec<String>,
     /// Why there is no figure, in words; null where there is.
     pub why: Option<String>,
+    /// What others have published of what the step executes, elsewhere.
+    pub published: Vec<Published>,
 }
 
 /// An instruction that is in no figure.
@@ -65,10 +75,8 @@ pub struct LeftOut {
     pub of_protections: usize,
     /// The path's steps that have it.
     pub steps: Vec<String>,
-    /// What is published of its cost, in the source's words; null where nothing is known for certain.
-    pub published: Option<String>,
-    /// Where; null likewise.
-    pub source: Option<String>,
+    /// What others have published of its cost.
+    pub published: Vec<Published>,
 }
 
 /// What a program of a configuration is, as far as a bill asks.
@@ -245,11 +253,13 @@ impl Arms {
             (None, false) if figure(&alone).is_none() && !alone.is_empty() => Some(without(&alone, failures)),
             _ => None,
         };
+        let step = self.plan.steps.all.get(place);
         Ring3Line {
             alone: figure(&alone),
             in_company: figure(&in_company),
             left_out: self.left_out_of_step(place),
             why,
+            published: step.map(|step| published(&step.name())).unwrap_or_default(),
         }
     }
 
@@ -285,8 +295,7 @@ impl Arms {
                     count: 1,
                     of_protections: 0,
                     steps: vec![step.clone()],
-                    published: None,
-                    source: None,
+                    published: published(instruction),
                 }),
             }
         }
@@ -294,10 +303,6 @@ impl Arms {
             let others = without.get(left.instruction.as_str()).copied().unwrap_or(0);
             left.of_protections = left.count.saturating_sub(others);
             left.steps.dedup();
-            if let Some((_, cost, source)) = PUBLISHED.iter().find(|(name, ..)| *name == left.instruction) {
-                left.published = Some((*cost).to_owned());
-                left.source = Some((*source).to_owned());
-            }
         }
         found
     }
@@ -316,20 +321,6 @@ fn counted(left_out: &[(String, String)]) -> BTreeMap<&str, usize> {
     }
     counts
 }
-
-/// What is published of the cost of such an instruction, in the source's words. Nothing stands here that was not read there.
-const PUBLISHED: [(&str, &str, &str); 2] = [
-    (
-        "mov to CR3",
-        "on the order of a hundred cycles",
-        "Linux, Documentation/arch/x86/pti.rst, \"Runtime Cost\"",
-    ),
-    (
-        "iretq",
-        "about 110 ns, to itself, on its author's laptop",
-        "Linux, commit c198b121b1a1 (A. Lutomirski, 2016), \"x86/asm: Rewrite sync_core() to use IRET-to-self\"",
-    ),
-];
 
 /// Said of a step that changes no byte of what ring 3 executes.
 const UNSEEN: &str = "nothing of it is executed in ring 3";

@@ -130,6 +130,7 @@ fn document() -> Document {
         beside: None,
         is_history: false,
         left_out: Vec::new(),
+        timed: None,
     }
 }
 

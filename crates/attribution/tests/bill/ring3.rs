@@ -1,6 +1,8 @@
 //! The arms of a bill in ring 3, and what it says of costs that are known.
 
-use attribution::bill::{Error, Program, Question, Ring3, Ring3Arms, Where, is_protection};
+use attribution::bill::{
+    Error, Program, Published, Question, Ring3, Ring3Arms, Where, all_published, is_protection, published,
+};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use table::{SwitchValues, Table};
@@ -114,7 +116,21 @@ fn what_changes_no_byte_has_no_figure_but_is_left_out_by_name() {
         .map(|left| (left.instruction.as_str(), left.count, left.of_protections))
         .collect();
     assert_eq!(left, [("privileged of ibrs", 2, 2), ("privileged of swapgs", 2, 0)]);
-    assert!(ring3.left_out.iter().all(|left| left.published.is_none() == left.source.is_none()));
+}
+
+#[test]
+fn what_is_published_stands_beside_a_step_and_in_no_figure() {
+    let ring3 = measured(40);
+    assert_eq!(line(&ring3, "verw=on").published, published("verw=on"));
+    assert_eq!(line(&ring3, "ibrs=on").published, []);
+    for setting in all_published().filter(|name| name.contains('=')) {
+        let (switch, value) = setting.split_once('=').unwrap();
+        assert!(Table::get().switch(switch).unwrap().values.iter().any(|known| known == value), "{setting}");
+    }
+    for Published { cost, processor, source } in all_published().flat_map(published) {
+        assert!(!cost.is_empty() && source.len() > 20, "{cost} {source}");
+        assert!(processor.is_none_or(|name| !name.is_empty()), "{source}");
+    }
 }
 
 #[test]

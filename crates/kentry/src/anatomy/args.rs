@@ -35,7 +35,8 @@ const ANATOMY_STATUS: &[(&str, &str)] = &[
     ("3", "the environment does not allow following"),
     (
         "4",
-        "a guest failed, or its path could not be followed; nothing is shown, but of --history and --each what could be followed",
+        "a guest failed, its path could not be followed, or a file of --history holds no kernel; nothing is shown, but of --history and \
+         --each what could be followed",
     ),
     ("130", "interrupted (SIGINT, SIGTERM, SIGHUP, SIGQUIT); nothing is shown"),
 ];
@@ -77,8 +78,8 @@ pub struct AnatomyArgs {
     /// Follow the path in each of these kernels, and show from version to version what came and what went; the lab stands beside none
     #[arg(long, value_name = "KERNEL", num_args = 1.., conflicts_with_all = ["kernel", "against", "against_kernel", "against_cpu_model"], value_hint = ValueHint::FilePath)]
     pub history: Vec<String>,
-    /// Follow the path without the features that add to calls (a random stack offset, seccomp, audit, tracing), and once with each, and show
-    /// what each adds
+    /// Follow the path without the features that add to calls (a random stack offset, seccomp, audit, tracing), once with each, and once with
+    /// all, and show what each adds; where KVM runs the guests' ring 0 on the processor, also in cycles
     #[arg(long, conflicts_with_all = ["history", "against", "against_kernel", "against_cpu_model"])]
     pub each: bool,
     /// End with status 1 if a path has more instructions than this, or more of a part: 340, work=60

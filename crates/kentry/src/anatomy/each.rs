@@ -7,7 +7,7 @@ use measure::guest::{in_versions, is_of};
 use std::fmt::Display;
 use table::{Kernel, ParameterValue, Settings, Table};
 
-/// What to boot: the first without any of the features, the others with one of them each.
+/// What to boot: the first without any of the features, the others with one of them each, and the last with all of them at once.
 pub struct Each {
     /// As `--set` has it, a boot each.
     pub sets: Vec<String>,
@@ -27,6 +27,7 @@ impl Each {
         let release = release.filter(|release| version(release).is_some());
         let knows = |value: &ParameterValue| release.is_none_or(|release| is_of(value, release));
         let (mut without, mut with, mut left_out) = (settings(&own), Vec::new(), Vec::new());
+        let mut together = without.clone();
         for (parameter, off, others) in table.features().filter(|(one, ..)| own.value(&one.name).is_none()) {
             let of = |value: &ParameterValue| format!("{}={}", parameter.name, value.name);
             let (known, unknown): (Vec<_>, Vec<_>) = others.into_iter().partition(|value| knows(value));
@@ -34,6 +35,7 @@ impl Each {
             if knows(off) {
                 without.push((parameter.name.as_str(), of(off)));
             }
+            together.extend(known.last().map(|value| (parameter.name.as_str(), of(value))));
             with.extend(known.into_iter().map(|value| (parameter.name.as_str(), of(value))));
             left_out.extend(
                 unknown
@@ -46,7 +48,11 @@ impl Each {
             let others = without.iter().filter(|(other, _)| other != name).map(|(_, set)| set);
             joined(others.chain([set]))
         };
-        Ok(Each { sets: std::iter::once(base).chain(with.iter().map(one_more)).collect(), left_out })
+        let more = with.iter().map(one_more);
+        // Of one feature that would be its own boot again. Of several values it is the last: a filter as containers have it.
+        let all = joined(together.iter().map(|(_, set)| set));
+        let all = (together.len() > own.iter().count() + 1).then_some(all);
+        Ok(Each { sets: std::iter::once(base).chain(more).chain(all).collect(), left_out })
     }
 }
 
@@ -72,9 +78,11 @@ mod tests {
         assert!(sets.contains(&"pti=off,audit=off,trace=off,kstack-offset=off,seccomp=runtime".to_string()));
         let parts =
             |set: &String| set.split(',').map(str::to_owned).collect::<std::collections::BTreeSet<_>>();
-        for set in &sets[1..] {
+        let (last, ones) = sets[1..].split_last().unwrap();
+        for set in ones {
             assert_eq!(parts(set).difference(&parts(&sets[0])).count(), 1, "{set}");
         }
+        assert_eq!(last, "pti=off,audit=on,seccomp=runtime,trace=on,kstack-offset=on");
         Table::get().sets(Kernel::Linux, &sets).unwrap();
     }
 

@@ -11,7 +11,16 @@ impl FromStr for Gate {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Gate, String> {
-        text.split(',').map(|bound| bound_of(bound.trim())).collect::<Result<Vec<_>, _>>().map(Gate)
+        let bounds = text.split(',').map(|bound| bound_of(bound.trim())).collect::<Result<Vec<_>, _>>()?;
+        let twice = bounds
+            .iter()
+            .enumerate()
+            .find(|(place, (part, _))| bounds[..*place].iter().any(|(known, _)| known == part));
+        match twice {
+            None => Ok(Gate(bounds)),
+            Some((_, (Some(part), _))) => Err(format!("{0} has two bounds; write one: {0}=60", part.name())),
+            Some((_, (None, _))) => Err("the path has two bounds; write one: 340".into()),
+        }
     }
 }
 
@@ -58,9 +67,14 @@ mod tests {
     fn bounds_are_of_the_path_and_of_parts() {
         let gate: Gate = "340, work=60".parse().unwrap();
         assert_eq!(gate, Gate(vec![(None, 340), (Some(Part::Work), 60)]));
-        for (wrong, why) in
-            [("", "no number"), ("x=1", "no part \"x\""), ("work=", "no number"), ("-1", "no number")]
-        {
+        for (wrong, why) in [
+            ("", "no number"),
+            ("x=1", "no part \"x\""),
+            ("work=", "no number"),
+            ("-1", "no number"),
+            ("work=60,340,work=50", "work has two bounds"),
+            ("340,340", "the path has two bounds"),
+        ] {
             assert!(wrong.parse::<Gate>().unwrap_err().contains(why), "{wrong}");
         }
     }

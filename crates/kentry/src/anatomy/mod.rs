@@ -4,11 +4,12 @@ pub mod args;
 mod each;
 mod gate;
 mod paths;
+mod timed;
 
 use crate::anatomy::args::AnatomyArgs;
 use crate::error::Error;
 use crate::exit::{REGRESSION, UNFINISHED};
-use crate::linux::machine::{self, LinuxMachine, accelerator};
+use crate::linux::machine::{self, History, LinuxMachine, accelerator};
 use crate::messages::{note, note_no_times};
 use crate::options::guest::GuestArgs;
 use crate::options::output::Look;
@@ -24,6 +25,7 @@ use places::emulator::Accelerator;
 use places::guest::{Booted, Limits};
 use places::host::Interrupt;
 use report::{Kind, Style};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::SystemTime;
 use table::Table;
@@ -112,17 +114,19 @@ struct Done {
 fn document(args: &AnatomyArgs, plan: &GuestPlan) -> Result<Result<Done, String>, Error> {
     let interrupt = interrupts::noted();
     let started = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
-    let Boots { plan, kernels, mut left_out } = boots(args, plan, &interrupt)?;
-    let paths = match follow(args, &plan, &kernels, &interrupt)? {
+    let Boots { plan, kernels, mut left_out, has_failed } = boots(args, plan, &interrupt)?;
+    let mut paths = match follow(args, &plan, &kernels, &interrupt)? {
         Ok(paths) => paths,
         Err(why) => return Ok(Err(why)),
     };
+    let times = |paths: &mut Paths| timed::on_paths(args, &plan, &kernels, &mut paths.followed, &interrupt);
+    let timed = if args.each { Some(times(&mut paths)?) } else { None };
     left_out.extend(paths.left_out);
     let beside = beside(args, &plan, &paths.followed, &interrupt)?;
     let kentry = env!("CARGO_PKG_VERSION").to_string();
-    let (schema, paths, has_failed) = (SCHEMA.into(), paths.followed, paths.has_failed);
+    let (schema, paths, has_failed) = (SCHEMA.into(), paths.followed, has_failed || paths.has_failed);
     let is_history = !args.history.is_empty();
-    let document = Document { schema, kentry, started, paths, beside, is_history, left_out };
+    let document = Document { schema, kentry, started, paths, beside, is_history, left_out, timed };
     Ok(Ok(Done { document, has_failed }))
 }
 
@@ -131,29 +135,31 @@ struct Boots<'a> {
     plan: GuestPlan<'a>,
     kernels: Vec<Kernel>,
     left_out: Vec<LeftOut>,
+    /// Whether one of these is a file that was named and holds no kernel.
+    has_failed: bool,
 }
 
 /// A history in the order of versions; of features, those that the kernel knows.
 fn boots<'a>(args: &AnatomyArgs, plan: &GuestPlan<'a>, interrupt: &Interrupt) -> Result<Boots<'a>, Error> {
-    let (plan, kernels) = (plan.clone(), kernels(args, plan, interrupt)?);
-    if let Some(kernel) = kernels.first().filter(|_| args.each) {
-        let (plan, left_out) = args.of_features(Table::get(), Some(&kernel.release))?;
-        return Ok(Boots { plan, kernels, left_out });
+    if !args.history.is_empty() {
+        let History { plan, kernels, left_out } = machine::history(plan.clone(), interrupt)?;
+        check_twice(args, &plan, &kernels)?;
+        let has_failed = !left_out.is_empty();
+        let named = |(file, why): (PathBuf, String)| LeftOut { boot: file.display().to_string(), why };
+        return Ok(Boots { plan, kernels, left_out: left_out.into_iter().map(named).collect(), has_failed });
     }
-    let (plan, kernels) = match args.history.is_empty() {
-        true => (plan, kernels),
-        false => machine::in_order_of_versions(plan, kernels),
+    let kernels = machine::kernels(plan, interrupt)?;
+    check_twice(args, plan, &kernels)?;
+    let release = kernels.first().map(|kernel| kernel.release.as_str()).filter(|_| args.each);
+    let (plan, left_out) = match release {
+        Some(release) => args.of_features(Table::get(), Some(release))?,
+        None => (plan.clone(), Vec::new()),
     };
-    Ok(Boots { plan, kernels, left_out: Vec::new() })
+    Ok(Boots { plan, kernels, left_out, has_failed: false })
 }
 
-/// The kernels of the plan. Two words may mean one file: then a boot would be followed twice.
-fn kernels(args: &AnatomyArgs, plan: &GuestPlan, interrupt: &Interrupt) -> Result<Vec<Kernel>, Error> {
-    let kernels = plan
-        .kernels
-        .iter()
-        .map(|word| machine::kernel(word, interrupt, &mut note))
-        .collect::<Result<Vec<_>, _>>()?;
+/// Two words may mean one file: then a boot would be followed twice.
+fn check_twice(args: &AnatomyArgs, plan: &GuestPlan, kernels: &[Kernel]) -> Result<(), Error> {
     let boots = plan.configurations.iter().map(|one| {
         let file = kernels.get(one.kernel).map(|kernel| kernel.file.canonicalize().ok());
         (file, one.words().to_string(), one.cpu_model.clone(), one.parameters.clone())
@@ -161,7 +167,7 @@ fn kernels(args: &AnatomyArgs, plan: &GuestPlan, interrupt: &Interrupt) -> Resul
     let boots: Vec<_> = boots.collect();
     match boots.iter().enumerate().any(|(place, boot)| boots[..place].contains(boot)) {
         true => Err(args.same_again()),
-        false => Ok(kernels),
+        false => Ok(()),
     }
 }
 

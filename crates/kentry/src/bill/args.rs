@@ -32,9 +32,9 @@ pub struct BillArgs {
     /// The entry whose path is billed, by its name or short name
     #[arg(short, long, value_name = "NAME", default_value = GETPPID.entry, value_hint = ValueHint::Other)]
     pub entry: String,
-    /// The operation that it is asked for
-    #[arg(short, long, value_name = "NAME", default_value = GETPPID.operation, value_hint = ValueHint::Other)]
-    pub operation: String,
+    /// The operation that it is asked for [default: getppid; of an entry that has none its first]
+    #[arg(short, long, value_name = "NAME", value_hint = ValueHint::Other)]
+    pub operation: Option<String>,
     /// The profile whose steps are billed, in its order; they are listed below
     #[arg(short, long, value_name = "NAME", default_value = PROFILE, value_hint = ValueHint::Other)]
     pub profile: String,
@@ -132,10 +132,10 @@ impl BillArgs {
             let why = format!("--entry {}: this is an operation; write --operation {operation}", self.entry);
             return Err(Error::Usage(why));
         }
+        let operation = self.operation_of(table);
         // Without its name, no operation of another personality is meant.
-        let whose = table.operation(&self.operation).map_or(Whose::Lab, |known| known.whose(Kernel::Lab));
-        let found =
-            rows(table, whose, std::slice::from_ref(&self.entry), std::slice::from_ref(&self.operation))?;
+        let whose = table.operation(operation).map_or(Whose::Lab, |known| known.whose(Kernel::Lab));
+        let found = rows(table, whose, std::slice::from_ref(&self.entry), &[operation.to_owned()])?;
         match found.as_slice() {
             [row] => Ok(*row),
             several => {
@@ -151,6 +151,15 @@ impl BillArgs {
                 )))
             }
         }
+    }
+
+    /// The operation that is named; where none is, that of most entries, or the first of an entry that has not that.
+    fn operation_of<'a>(&'a self, table: &'a Table) -> &'a str {
+        let usual = GETPPID.operation;
+        let entry = table.entry_of(&self.entry, Kernel::Lab);
+        let served = entry.map(|entry| entry.operations_on(Kernel::Lab)).unwrap_or_default();
+        let first = served.first().filter(|_| !served.iter().any(|name| name == usual));
+        self.operation.as_deref().or(first.map(String::as_str)).unwrap_or(usual)
     }
 
     /// What to ask the usual entry for, where its operation is named in its place; of a C function with several, the first.

@@ -17,7 +17,7 @@ use crate::os::interrupts;
 use crate::saving::Saving;
 use crate::this_machine::{ThisMachine, drawn_seed, measure_host, need_counter};
 use crate::{dry_run, lab};
-use attribution::bill::{Bill, Plan, Processor, Question};
+use attribution::bill::{Bill, Plan, Processor, Question, Ring3};
 use document::Document;
 use measure::lab::{Accel, Options, choose};
 use measure::{Counter, CpuChoice, HostPlan};
@@ -200,6 +200,9 @@ fn end(bill: &Bill, document: &Document, interrupt: &Interrupt) -> Result<ExitCo
             let why = failed().unwrap_or_else(|| "there is nothing to measure".into());
             Err(Error::Environment(format!("nothing could be measured: {why}")))
         }
-        _ => Ok(ExitCode::SUCCESS),
+        _ => match bill.ring3.as_ref().and_then(Ring3::failure) {
+            Some(why) => Err(Error::Environment(format!("nothing could be timed in ring 3: {why}"))),
+            None => Ok(ExitCode::SUCCESS),
+        },
     }
 }

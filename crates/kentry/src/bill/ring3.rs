@@ -138,3 +138,17 @@ fn cost_here(linux: &Document, question: &Question) -> Option<Figure> {
 fn internal(error: places::ring3::Error) -> Error {
     Error::Environment(error.to_string())
 }
+
+#[cfg(test)]
+mod tests {
+    use attribution::bill::all_published;
+    use places::ring3::privileged::names;
+
+    /// A name that nothing has would never be shown.
+    #[test]
+    fn what_is_published_is_of_instructions_that_are_left_out() {
+        for name in all_published().filter(|name| !name.contains('=')) {
+            assert!(names().any(|known| known == name), "{name}");
+        }
+    }
+}

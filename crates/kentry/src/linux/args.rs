@@ -27,7 +27,8 @@ pub struct LinuxArgs {
     /// readable, otherwise the newest installed one; several are shown side by side [default: auto]
     #[arg(long, value_name = "FILE|auto", value_hint = ValueHint::FilePath)]
     pub kernel: Vec<String>,
-    /// Boot each of these kernels, in the order of their versions, and show from one to the next what changes
+    /// Boot each of these kernels, in the order of their versions, and show from one to the next what changes; a file that holds none is
+    /// left out, and the exit status is 4
     #[arg(long, value_name = "KERNEL", num_args = 1.., conflicts_with = "kernel", value_hint = ValueHint::FilePath)]
     pub history: Vec<String>,
     /// Pass these parameters to the kernel unchanged; those that kentry knows by name are verified in the guest, as with --set; each

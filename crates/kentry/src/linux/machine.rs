@@ -1,6 +1,7 @@
 //! What boots the guests of `kentry linux`: QEMU, with this very program as the first of each guest.
 
 use crate::error::Error;
+use crate::messages::note;
 use crate::os::room;
 use document::Counter;
 use linux::{Kernel, Why};
@@ -9,7 +10,7 @@ use measure::lab::machine_of;
 use places::guest::{Accelerator, Boot, Booted, Limits, Trouble, Work};
 use places::host::Interrupt;
 use std::borrow::Cow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Seconds for measuring time in a guest, as `kentry measure` takes them; counting takes as long as it takes.
 const BUDGET: f64 = 4.0;
@@ -187,8 +188,50 @@ pub fn kernel(word: &str, interrupt: &Interrupt, say: &mut dyn FnMut(&str)) -> R
     read.map_err(unread)
 }
 
+/// The kernels of a plan, in its order.
+///
+/// # Errors
+/// As of [`kernel`].
+pub fn kernels(plan: &GuestPlan, interrupt: &Interrupt) -> Result<Vec<Kernel>, Error> {
+    plan.kernels.iter().map(|word| kernel(word, interrupt, &mut note)).collect()
+}
+
+/// What a history is of.
+pub struct History<'a> {
+    /// Of the kernels that there are, in the order of their versions.
+    pub plan: GuestPlan<'a>,
+    /// These kernels.
+    pub kernels: Vec<Kernel>,
+    /// The files that hold none, and why, in words.
+    pub left_out: Vec<(PathBuf, String)>,
+}
+
+/// The kernels of a history, of which a file that holds none is left out, as a kernel that does not boot is.
+///
+/// # Errors
+/// As of [`kernel`], where no file holds one, or this machine cannot read them.
+pub fn history<'a>(plan: GuestPlan<'a>, interrupt: &Interrupt) -> Result<History<'a>, Error> {
+    let (mut places, mut kernels, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
+    for (place, word) in plan.kernels.iter().enumerate() {
+        match kernel(word, interrupt, &mut note) {
+            Ok(kernel) => {
+                places.push(place);
+                kernels.push(kernel);
+            }
+            Err(Error::Input { file, why }) => left_out.push((file, why)),
+            Err(other) => return Err(other),
+        }
+    }
+    if kernels.is_empty() {
+        let none = left_out.into_iter().next().map(|(file, why)| Error::Input { file, why });
+        return Err(none.unwrap_or_else(|| Error::Usage("--history: name kernels".into())));
+    }
+    let (plan, kernels) = in_order_of_versions(plan.with_kernels_in(&places), kernels);
+    Ok(History { plan, kernels, left_out })
+}
+
 /// A plan and its kernels in the order of their versions.
-pub fn in_order_of_versions(plan: GuestPlan, kernels: Vec<Kernel>) -> (GuestPlan, Vec<Kernel>) {
+fn in_order_of_versions(plan: GuestPlan, kernels: Vec<Kernel>) -> (GuestPlan, Vec<Kernel>) {
     let mut order: Vec<usize> = (0..kernels.len()).collect();
     order.sort_by_cached_key(|place| kernels.get(*place).map(|kernel| linux::age(&kernel.release)));
     let ordered = order.iter().filter_map(|place| kernels.get(*place).cloned()).collect();
@@ -215,6 +258,8 @@ pub(crate) fn unread(error: linux::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::{Cli, Command};
+    use clap::Parser;
     use std::time::Duration;
 
     #[test]
@@ -240,6 +285,16 @@ mod tests {
     fn a_file_that_was_named_is_wrong_usage_and_none_that_is_installed_is_the_environment() {
         let error = kernel("/nonexistent/vmlinuz", &Interrupt::default(), &mut |_| ()).unwrap_err();
         assert_eq!((error.exit_code(), error.to_string().lines().count()), (2, 1), "{error}");
+    }
+
+    #[test]
+    fn a_history_of_which_no_file_holds_a_kernel_is_wrong_usage() {
+        let words = ["kentry", "linux", "--history", "/nonexistent/one", "/proc/version"];
+        let Some(Command::Linux(args)) = Cli::try_parse_from(words).unwrap().command else { panic!() };
+        let plan = GuestPlan::new(table::Table::get(), &args.options()).unwrap();
+        let error = history(plan, &Interrupt::default()).err().unwrap();
+        assert_eq!(error.exit_code(), 2);
+        assert!(error.to_string().starts_with("/nonexistent/one"), "{error}");
     }
 
     #[test]

@@ -6,9 +6,10 @@ pub mod machine;
 
 use crate::error::Error;
 use crate::exec::{Output, Refused};
+use crate::exit::UNFINISHED;
 use crate::linux::args::LinuxArgs;
 use crate::linux::exec::Program;
-use crate::linux::machine::{LinuxMachine, accelerator, kernel};
+use crate::linux::machine::{History, LinuxMachine, accelerator, kernel};
 use crate::measure::show;
 use crate::messages::{note, note_no_times};
 use crate::options::guest::Accel;
@@ -50,13 +51,20 @@ pub fn run(args: &LinuxArgs) -> Result<ExitCode, Error> {
     let outputs = args.show.to.open(Kind::RUN)?;
     let saving = Saving::prepare(&args.save, &mut note)?;
     let interrupt = interrupts::noted();
-    let order = if args.history.is_empty() { Order::AsNamed } else { Order::ByVersion };
-    let document = in_guests(plan, &options, args.seed, order, &interrupt)?;
+    let History { plan, kernels, left_out } = match args.history.is_empty() {
+        true => History { kernels: machine::kernels(&plan, &interrupt)?, plan, left_out: Vec::new() },
+        false => machine::history(plan, &interrupt)?,
+    };
+    for (file, why) in &left_out {
+        note(&format!("left out: {}: {why}", report::plain_os(file.as_os_str())));
+    }
+    let document = in_guests(plan, kernels, &options, args.seed, &interrupt)?;
     let shown = show(&document, &args.show, args.rows.are_named(), (outputs, saving), &interrupt)?;
     match document.unfit() {
         Some(why) => {
             Err(Error::Environment(format!("no guest has what was asked for: {}", report::plain(why))))
         }
+        None if shown == ExitCode::SUCCESS && !left_out.is_empty() => Ok(ExitCode::from(UNFINISHED)),
         None => Ok(shown),
     }
 }
@@ -105,30 +113,15 @@ fn exec(args: &LinuxArgs, plan: &GuestPlan, options: &Options, output: &mut Outp
     program.run(&machine, &request, output)
 }
 
-/// The order of kernels that are beside each other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Order {
-    /// Of the command line.
-    AsNamed,
-    /// The oldest first.
-    ByVersion,
-}
-
 /// What a plan asks for, measured, and neither shown nor kept. Instructions are counted with the same seed every time unless the command
 /// line names one.
 pub fn in_guests(
     plan: GuestPlan,
+    kernels: Vec<::linux::Kernel>,
     options: &Options,
     seed: Option<u64>,
-    order: Order,
     interrupt: &Interrupt,
 ) -> Result<document::Document, Error> {
-    let kernels =
-        plan.kernels.iter().map(|word| kernel(word, interrupt, &mut note)).collect::<Result<Vec<_>, _>>()?;
-    let (plan, kernels) = match order {
-        Order::AsNamed => (plan, kernels),
-        Order::ByVersion => machine::in_order_of_versions(plan, kernels),
-    };
     let limits = Limits { time: plan.time, output: GUEST_OUTPUT, interrupt: interrupt.clone() };
     let accelerator = accelerator(options, &limits, &mut note_no_times)?;
     let machine = LinuxMachine::new(accelerator, &plan, kernels, limits)?;

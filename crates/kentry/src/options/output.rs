@@ -1,8 +1,8 @@
 //! What a result is written as, and where.
 
 use crate::error::Error;
-use crate::options::values::one_of;
 use crate::output::Target;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, Args, ValueEnum, ValueHint};
 use report::{Format, Kind, Selection, Style};
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ pub const WIDTH: usize = 100;
 #[command(mut_arg("format", formats(Kind::RUN)))]
 pub struct OutputArgs {
     // Help and values are those of `formats`.
-    #[arg(long, value_name = "FORMAT", value_parser = one_of(Kind::RUN.formats, Format::name))]
+    #[arg(long, value_name = "FORMAT", value_parser = one_format(Kind::RUN.formats))]
     pub format: Option<Format>,
     /// Write it to this file, whole or not at all, instead of standard output (-); may be given several times, for a format each. Text is
     /// written under .txt, .log and no ending
@@ -57,7 +57,16 @@ pub fn formats(kind: Kind) -> impl FnOnce(Arg) -> Arg {
     let (endings, usual) = (endings.join(", "), kind.formats.first().map_or("", |format| format.name()));
     let help =
         format!("How to show it [default: what the ending of --output says, {endings}; otherwise {usual}]");
-    move |arg| arg.help(help).value_parser(one_of(kind.formats, Format::name))
+    move |arg| arg.help(help).value_parser(one_format(kind.formats))
+}
+
+/// One of these, by its name or, as in a file's name, by an ending: `md` is `markdown`.
+fn one_format(all: &'static [Format]) -> impl TypedValueParser<Value = Format> {
+    let named = |format: &Format| PossibleValue::new(format.name()).aliases(format.endings());
+    PossibleValuesParser::new(all.iter().map(named)).try_map(|word| {
+        let is = |format: &&Format| format.name() == word || format.endings().contains(&word.as_str());
+        all.iter().find(is).copied().ok_or_else(|| format!("there is no {word:?}"))
+    })
 }
 
 /// How a result looks, wherever it is written.
@@ -295,6 +304,17 @@ mod tests {
     fn format(format: Option<Format>, file: &str, kind: Kind) -> Result<Format, String> {
         let args = OutputArgs { format, ..OutputArgs::USUAL };
         args.format_of(Path::new(file), kind).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn an_ending_names_its_format_too() {
+        let command = clap::Command::new("kentry");
+        let of = |word: &str| one_format(Kind::RUN.formats).parse_ref(&command, None, word.as_ref()).ok();
+        assert_eq!(
+            (of("md"), of("markdown"), of("txt")),
+            (Some(Format::Markdown), Some(Format::Markdown), Some(Format::Text))
+        );
+        assert_eq!((of("mdx"), of("xml")), (None, None), "a run is no JUnit");
     }
 
     #[test]

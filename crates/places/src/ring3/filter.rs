@@ -1,43 +1,36 @@
 //! The filter program that `filter=N` has interpreted, as `lab/entry/steps/filter.c` makes it for calls with x86-64 numbers.
 
-/// As `lab/entry/steps/filter.h` and struct sock_filter have them.
-const LOAD: u16 = 0x20;
-const JUMP_EQUAL: u16 = 0x15;
-const RETURN: u16 = 0x06;
-const ALLOW: u32 = 0x7fff_0000;
-const KILL: u32 = 0x8000_0000;
-const NUMBER: u32 = 0;
-const ARCH: u32 = 4;
-const ARCH_X86_64: u32 = 0xc000_003e;
+use layers::bpf::{X86_64, answer, jump, load};
+use nix::libc::{BPF_JEQ, SECCOMP_RET_ALLOW, SECCOMP_RET_KILL_PROCESS, seccomp_data, sock_filter};
+use std::mem::offset_of;
 
 /// No call has these numbers.
 const REFUSED: u32 = 0x4000_0000;
 
 /// A program of which a call executes so many instructions; empty for none.
 pub(super) fn program(executed: u32) -> Vec<u8> {
-    let (mut out, mut left) = (Vec::new(), executed);
-    let mut write = |code: u16, equal: u8, not: u8, k: u32| {
-        out.extend(code.to_le_bytes());
-        out.extend([equal, not]);
-        out.extend(k.to_le_bytes());
-    };
+    let (mut code, mut left) = (Vec::new(), executed);
     if executed == 0 {
-        return out;
+        return Vec::new();
     }
+    let kill = answer(SECCOMP_RET_KILL_PROCESS);
     if executed >= 4 {
-        write(LOAD, 0, 0, ARCH);
-        write(JUMP_EQUAL, 1, 0, ARCH_X86_64);
-        write(RETURN, 0, 0, KILL);
+        code.extend([load(offset_of!(seccomp_data, arch)), jump(BPF_JEQ, X86_64, 1, 0), kill]);
         left -= 2;
     }
     if executed >= 2 {
-        write(LOAD, 0, 0, NUMBER);
+        code.push(load(offset_of!(seccomp_data, nr)));
         left -= 1;
     }
     for number in (REFUSED..).take(left.saturating_sub(1) as usize) {
-        write(JUMP_EQUAL, 0, 1, number);
-        write(RETURN, 0, 0, KILL);
+        code.extend([jump(BPF_JEQ, number, 0, 1), kill]);
     }
-    write(RETURN, 0, 0, ALLOW);
-    out
+    code.push(answer(SECCOMP_RET_ALLOW));
+    code.iter().flat_map(bytes).collect()
+}
+
+/// As the kernel's memory has it.
+fn bytes(one: &sock_filter) -> impl Iterator<Item = u8> + use<> {
+    let [low, high] = one.code.to_le_bytes();
+    [low, high, one.jt, one.jf].into_iter().chain(one.k.to_le_bytes())
 }

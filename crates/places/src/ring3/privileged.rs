@@ -33,6 +33,15 @@ const PRIVILEGED: &[(Mnemonic, &str, Way)] = &[
     (Mnemonic::Sysexitq, "sysexit", Way::Return),
 ];
 
+/// Writes of CR3, and all others that name a control register.
+const TO_CR3: &str = "mov to CR3";
+const OF_CONTROL: &str = "mov of a control register";
+
+/// All names that reports have of what is left out.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    PRIVILEGED.iter().map(|(_, name, _)| *name).chain([TO_CR3, OF_CONTROL])
+}
+
 /// `mov 24(%rsp), %rsp`: of what iretq pops, the stack pointer (SDM vol. 2, IRET).
 const LOAD_STACK_POINTER: [u8; 5] = [0x48, 0x8b, 0x64, 0x24, 0x18];
 
@@ -41,7 +50,7 @@ const RETURN: u8 = 0xc3;
 /// The name of an instruction that is left out; `None` of one that ring 3 executes.
 pub fn name(instruction: &Instruction) -> Option<&'static str> {
     if is_of_control_register(instruction) {
-        return Some(if is_write_of_cr3(instruction) { "mov to CR3" } else { "mov of a control register" });
+        return Some(if is_write_of_cr3(instruction) { TO_CR3 } else { OF_CONTROL });
     }
     listed(instruction).map(|(_, name, _)| *name)
 }

@@ -206,18 +206,51 @@ fn a_path_that_answers_wrongly_changes_registers_or_faults_has_no_figure() {
     }
 }
 
+/// The least that a bare path takes which ends with these instructions.
+fn ending_with(more: Vec<u8>) -> f64 {
+    let asked = Asked { more, ..asked(Table::get().bare()) };
+    let costs = (0..8).map(|layout| cycles(&records(asked.clone(), layout)));
+    costs.fold(f64::INFINITY, f64::min)
+}
+
+/// `imul %eax, %eax`: three core cycles behind itself.
+const IMUL: [u8; 3] = [0x0f, 0xaf, 0xc0];
+
+/// What one of many instructions takes, each behind the other; some go before and behind them.
+fn of_each([before, behind]: [&[u8]; 2], instruction: &[u8]) -> f64 {
+    let with = |count: usize| ending_with([before, &instruction.repeat(count), behind].concat());
+    (with(300) - with(100)) / 200.0
+}
+
 /// `imul %eax, %eax` after itself takes three core cycles, and leaves 1 as it is, which is the path's answer.
 #[test]
 fn so_many_multiplications_more_cost_three_cycles_each() {
-    let with = |count: usize| {
-        let asked = Asked { more: [0x0f, 0xaf, 0xc0].repeat(count), ..asked(Table::get().bare()) };
-        let costs = (0..8).map(|layout| cycles(&records(asked.clone(), layout)));
-        costs.fold(f64::INFINITY, f64::min)
-    };
-    let [none, some, more] = [0, 100, 300].map(with);
-    println!("{none:.1}, {some:.1}, {more:.1} cycles");
-    assert!((0.8..1.25).contains(&((more - some) / 600.0)), "{some} and {more}");
+    let (none, each) = (ending_with(Vec::new()), of_each([&[]; 2], &IMUL));
+    println!("{none:.1} cycles, and {each:.2} of each imul");
+    assert!((0.8..1.25).contains(&(each / 3.0)), "{each}");
     assert!(none < 100.0, "{none}");
+}
+
+/// A load whose address is what the load before it has found, in the first level's cache. Published are 3 cycles (`MOV reg32/64, mem32/64`:
+/// AMD, "Software Optimization Guide for AMD64 Processors", 25112 rev. 3.06, September 2005, table 13) to 4 to 6 (of Skylake-X: A. Arora,
+/// "Syscall latency... and some uses of speculative execution", 12 September 2023).
+#[test]
+fn a_load_behind_a_load_costs_what_is_published() {
+    // lea -8(%rsp), %rax; mov %rax, -8(%rsp); then mov (%rax), %rax; and the path's answer
+    let points_to_itself = [0x48, 0x8d, 0x44, 0x24, 0xf8, 0x48, 0x89, 0x44, 0x24, 0xf8];
+    let load = of_each([&points_to_itself, &[0xb8, 1, 0, 0, 0]], &[0x48, 0x8b, 0x00]);
+    // By the multiplication, whose cost is known: so no clock is in it.
+    let each = 3.0 * load / of_each([&[]; 2], &IMUL);
+    println!("{each:.2} cycles of each load");
+    assert!((3.0 * 0.8..6.0 * 1.25).contains(&each), "{each}");
+}
+
+/// Published of Skylake: 4.88 cycles (`attribution::bill::published`). On another processor it may cost anything but nothing.
+#[test]
+fn a_fence_behind_a_fence_waits_for_it() {
+    let each = of_each([&[]; 2], &[0x0f, 0xae, 0xe8]);
+    println!("{each:.2} cycles of each lfence");
+    assert!(each > 0.8, "{each}");
 }
 
 /// What a sequence costs at least, whatever the processor is: no core takes more than two branches in a cycle, and fences wait.

@@ -282,6 +282,7 @@ mod tests {
                 beside: None,
                 is_history: false,
                 left_out: Vec::new(),
+                timed: None,
             };
             String::from_utf8(folded(&document)).unwrap_or_default()
         };

@@ -1,9 +1,10 @@
 //! More than two paths: a line for each, with what it executes more and less than the one that it is compared with, by part.
 
 use super::names::names;
+use crate::figure::number;
 use crate::grid::{Cell, Column, GAP, Grid, Weight, Words};
 use crate::line::look;
-use attribution::anatomy::{Changed, Difference, Document, Followed, Part};
+use attribution::anatomy::{BootedConfiguration, Changed, Cycles, Difference, Document, Followed, Part};
 use std::collections::BTreeMap;
 use table::Table;
 
@@ -13,15 +14,25 @@ pub(super) fn legend(document: &Document) -> String {
         true => ("the kernel above", ""),
         false => ("the first path", FEATURES),
     };
+    let cycles = if has_cycles(document) { CYCLES } else { "" };
     format!(
-        "change: instructions more than {base}. less, more: instructions that {base} alone executes, and this one alone. Behind them: the \
-         parts that have another number of instructions.{more}"
+        "change: instructions more than {base}. less, more: instructions that {base} alone executes, and this one alone.{cycles} Behind \
+         them: the parts that have another number of instructions.{more}"
     )
 }
 
 /// What is to be known of features of one kernel.
 const FEATURES: &str =
     " Changes do not add up: what several features need, as work on entry and exit, is paid once.";
+
+/// What the columns of times are.
+const CYCLES: &str = " cycles: core cycles of one call in such a guest, under KVM and with no step followed; ±: 95 % confidence; change: the \
+                      difference of two such estimates.";
+
+/// Whether boots were timed, too.
+fn has_cycles(document: &Document) -> bool {
+    document.timed.as_ref().is_some_and(|timed| timed.why.is_none())
+}
 
 /// What stands behind a line: the parts that changed.
 const PARTS: Words =
@@ -38,7 +49,23 @@ struct Line {
     all: usize,
     /// None of the path that nothing is compared with.
     changed: Option<Changed>,
+    cycles: Option<Cycles>,
+    /// Of the path that it is compared with.
+    base: Option<Cycles>,
     parts: String,
+}
+
+/// Half of the interval, with its sign in front.
+fn error(cycles: &Cycles) -> Option<Cell> {
+    let half = (cycles.high? - cycles.low?) / 2.0;
+    Some(Cell::Number(format!("±{}", number(half))))
+}
+
+/// `+12.5`
+fn more_cycles(line: &Line) -> Option<Cell> {
+    let change = line.cycles?.estimate - line.base?.estimate;
+    let sign = if change > 0.0 { "+" } else { "" };
+    Some(Cell::Number(format!("{sign}{}", number(change))))
 }
 
 /// A line for each path.
@@ -51,19 +78,31 @@ pub(super) fn grid(document: &Document) -> Grid {
             name,
             all: path.anatomy.instructions.len(),
             changed: base.map(changed),
+            cycles: path.cycles,
+            base: base.and_then(|base| base.cycles),
             parts: base.map(|base| parts(base, path)).unwrap_or_default(),
         }
     };
     let lines: Vec<Line> = document.paths.iter().zip(names).enumerate().map(line).collect();
     let more = |changed: Changed| signed(changed.second as i64 - changed.first as i64);
-    Grid::of(&lines)
+    let estimate = |line: &Line| line.cycles.map(|cycles| Cell::Number(number(cycles.estimate)));
+    let grid = Grid::of(&lines)
         .column(Column::word(if document.is_history { "kernel" } else { "boot" }), |line| &line.name)
         .column(Column::number("instructions"), |line| line.all)
         .column(Column::number("change"), |line| line.changed.map(more))
         .column(Column::number("less"), |line| Cell::unless_0(line.changed.map_or(0, |changed| changed.less)))
-        .column(Column::number("more"), |line| Cell::unless_0(line.changed.map_or(0, |changed| changed.more)))
-        .words(PARTS, |line| line.parts.clone())
-        .grid()
+        .column(Column::number("more"), |line| {
+            Cell::unless_0(line.changed.map_or(0, |changed| changed.more))
+        });
+    let grid = match (&document.timed, has_cycles(document)) {
+        (None, _) => grid,
+        (Some(_), false) => grid.column(Column::number("cycles"), estimate),
+        (Some(_), true) => grid
+            .column(Column::number("cycles"), estimate)
+            .column(Column::number("±"), |line| line.cycles.as_ref().and_then(error))
+            .column(Column::number("change"), more_cycles),
+    };
+    grid.words(PARTS, |line| line.parts.clone()).grid()
 }
 
 /// `+9`, `-2`, `0`
@@ -94,15 +133,11 @@ pub(super) fn called(document: &Document) -> Vec<String> {
     if document.paths.iter().any(has_others) {
         return all;
     }
-    let own = |path: &Followed| {
-        let others = path
-            .configuration
-            .settings
-            .iter()
-            .filter(|(name, value)| first.settings.get(*name) != Some(value));
-        others.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
+    let together = together(document).map(|(place, _)| place);
+    let own = |(place, path): (usize, &Followed)| {
+        if Some(place) == together { TOGETHER.to_owned() } else { own(&path.configuration, first).join(" ") }
     };
-    let short: Vec<String> = document.paths.iter().map(own).collect();
+    let short: Vec<String> = document.paths.iter().enumerate().map(own).collect();
     if short.iter().skip(1).any(String::is_empty) {
         return all;
     }
@@ -113,6 +148,26 @@ pub(super) fn called(document: &Document) -> Vec<String> {
     };
     std::iter::once(base).chain(short.into_iter().skip(1)).collect()
 }
+
+/// The settings of a boot that the first does not have.
+fn own(configuration: &BootedConfiguration, first: &BootedConfiguration) -> Vec<String> {
+    let others =
+        configuration.settings.iter().filter(|(name, value)| first.settings.get(*name) != Some(value));
+    others.map(|(name, value)| format!("{name}={value}")).collect()
+}
+
+/// Of boots of which each has one feature more than the first, which has none: the last, if that has several, and its settings.
+pub(super) fn together(document: &Document) -> Option<(usize, String)> {
+    let [first, .., last] = document.paths.as_slice() else { return None };
+    let own = |path: &Followed| own(&path.configuration, &first.configuration);
+    let ones = document.paths.get(1..document.paths.len() - 1).unwrap_or_default();
+    let is_each = is_bare(&first.configuration.settings) && ones.iter().all(|path| own(path).len() == 1);
+    let all = own(last);
+    (is_each && all.len() > 1).then(|| (document.paths.len() - 1, all.join(" ")))
+}
+
+/// What a boot is called that has all of the features.
+pub(super) const TOGETHER: &str = "together";
 
 /// What a boot is called that has none of the features.
 pub(super) const WITHOUT: &str = "without";

@@ -3,7 +3,7 @@
 use super::several;
 use crate::figure::{ABSENT, number};
 use attribution::anatomy::{
-    Anatomy, BootedConfiguration, Confidence, Document, Followed, Instruction, Part, PartCount, TIMER,
+    Anatomy, BootedConfiguration, Confidence, Document, Followed, Instruction, Part, PartCount, TIMER, Timed,
 };
 
 /// What a count is, and is not.
@@ -45,9 +45,20 @@ pub(super) fn head(document: &Document) -> Vec<(&'static str, String)> {
             facts.push(("path", path_in_words(path)));
         }
     }
+    facts.extend(document.timed.as_ref().map(timed));
     facts.extend(document.left_out.iter().map(|one| ("left out", format!("{}: {}", one.boot, one.why))));
     facts.push(("figures", COUNTED.to_owned()));
     facts
+}
+
+/// Where the boots were timed, or why they were not.
+fn timed(timed: &Timed) -> (&'static str, String) {
+    let cpu = timed.cpu.as_deref().unwrap_or("this machine's processor");
+    let of_guests = || format!("of guests like these under KVM, whose ring 0 {cpu} executes itself");
+    match &timed.why {
+        Some(why) => ("no cycles", format!("the guests cannot be timed, because {why}")),
+        None => ("cycles", of_guests()),
+    }
 }
 
 fn kernel(path: &Followed) -> String {
@@ -71,6 +82,7 @@ fn of_several(document: &Document) -> Vec<(&'static str, String)> {
         facts.extend(
             names.first().filter(|name| **name != first.name()).map(|_| (several::WITHOUT, first.name())),
         );
+        facts.extend(several::together(document).map(|(_, settings)| (several::TOGETHER, settings)));
     }
     if paths.iter().all(|path| guest(&path.configuration) == guest(first)) {
         facts.push(("guests", guest(first)));

@@ -36,7 +36,7 @@ pub(super) fn render(bill: &Bill) -> Result<Vec<u8>, Error> {
     ];
     let mut records: Vec<Record> = sums.map(|(kind, figure)| of_sum(kind, figure)).into();
     records.extend(bill.lines.iter().map(of_step));
-    bill.ring3.iter().for_each(|ring3| add_ring3(&mut records, ring3));
+    bill.ring3.iter().for_each(|ring3| add_ring3(&mut records, bill, ring3));
     records.extend(bill.there.iter().flat_map(of_linux));
     records.extend(bill.configurations.iter().map(of_configuration));
     let of_step = |of: fn(&Line, &Bill) -> String| {
@@ -70,7 +70,7 @@ fn of_sum(kind: &'static str, figure: Option<Figure>) -> Record<'static> {
 }
 
 /// Adds what the path's bytes cost in ring 3 to the sums and the steps, which are there already, and what is only there.
-fn add_ring3(records: &mut Vec<Record>, ring3: &Ring3) {
+fn add_ring3(records: &mut Vec<Record>, bill: &Bill, ring3: &Ring3) {
     let sums = [ring3.bare, ring3.sum, ring3.interactions, ring3.added, ring3.whole];
     let all = sums.into_iter().chain(ring3.lines.iter().map(|line| line.alone));
     records.iter_mut().zip(all).for_each(|(record, figure)| record.figures[3] = figure);
@@ -80,8 +80,13 @@ fn add_ring3(records: &mut Vec<Record>, ring3: &Ring3) {
     );
     records.extend(ring3.left_out.iter().map(|left| Record {
         name: format!("{} {}", left.count, left.instruction),
-        remark: left.published.clone().unwrap_or_default(),
+        remark: left.steps.join("; "),
         ..of_sum("left-out", None)
+    }));
+    records.extend(super::ring3::published(bill, ring3).into_iter().map(|one| Record {
+        remark: one.words(),
+        name: one.what,
+        ..of_sum("published", None)
     }));
 }
 

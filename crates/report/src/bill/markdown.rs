@@ -23,6 +23,11 @@ pub(super) fn render(bill: &Bill, style: &Style) -> Vec<u8> {
             out.push('\n');
             out.push_str(&super::ring3::left_out(found).markdown());
         }
+        let published = super::ring3::published(bill, found);
+        if !published.is_empty() {
+            out.push('\n');
+            out.push_str(&super::ring3::comparison(&published).markdown());
+        }
     }
     if let Some(found) = &bill.there {
         out.push_str(&format!("\n## {}\n\n", escaped(&words::linux(found))));

@@ -5,7 +5,7 @@ use super::words::{error, name};
 use crate::figure::{ABSENT, number};
 use crate::grid::{Cell, Column, Grid, Words};
 use crate::line::look;
-use attribution::bill::{Bill, Figure, LeftOut, Ring3};
+use attribution::bill::{Bill, Figure, Published, Ring3};
 
 /// The column of core cycles.
 pub(super) const HEADING: &str = "ring 3";
@@ -82,15 +82,54 @@ fn absent(bill: &Bill, ring3: &Ring3) -> impl Iterator<Item = String> {
 
 /// What is in none of the figures.
 pub(super) fn left_out(ring3: &Ring3) -> Grid {
-    let published = |left: &LeftOut| left.published.clone().unwrap_or_else(|| ABSENT.to_owned());
-    let steps = |left: &LeftOut| {
-        let source = left.source.as_ref().map(|source| format!(" ({source})")).unwrap_or_default();
-        format!("published: {}{source}; in: {}", published(left), left.steps.join(", "))
-    };
     Grid::of(&ring3.left_out)
         .column(Column::text("left out"), |left| Cell::name(&left.instruction))
         .column(Column::number("times").look(look::PLAIN), |left| left.count.to_string())
         .column(Column::number("of protections"), |left| left.of_protections.to_string())
-        .words(Words::BEHIND, steps)
+        .words(Words::BEHIND, |left| format!("in: {}", left.steps.join(", ")))
+        .grid()
+}
+
+/// What others have published of something that the bill names.
+pub(super) struct Beside<'a> {
+    /// A step's setting, or an instruction that is left out.
+    pub what: String,
+    /// What the step costs here, with its error; none of an instruction, which is not executed.
+    here: Option<[String; 2]>,
+    published: &'a Published,
+}
+
+impl Beside<'_> {
+    /// Cost, processor and source.
+    pub fn words(&self) -> String {
+        let Published { cost, processor, source } = self.published;
+        let processor = processor.as_deref().unwrap_or("a processor that is not named");
+        format!("{cost}, on {processor} ({source})")
+    }
+}
+
+/// All that is published: of the steps first, which are measured here as well.
+pub(super) fn published<'a>(bill: &Bill, ring3: &'a Ring3) -> Vec<Beside<'a>> {
+    let steps = bill.lines.iter().zip(&ring3.lines).flat_map(|(line, found)| {
+        let here = found.alone.map(|figure| [number(figure.estimate), error(&figure)]);
+        let one = move |published| Beside { what: line.step.name(), here: here.clone(), published };
+        found.published.iter().map(one)
+    });
+    let left_out = ring3.left_out.iter().flat_map(|left| {
+        let one = |published| Beside { what: left.instruction.clone(), here: None, published };
+        left.published.iter().map(one)
+    });
+    steps.chain(left_out).collect()
+}
+
+/// As a table: each stands beside what was measured here, and is in no figure.
+pub(super) fn comparison(published: &[Beside]) -> Grid {
+    let here =
+        |part: usize| move |one: &Beside| one.here.as_ref().map(|here| Cell::Number(here[part].clone()));
+    Grid::of(published)
+        .column(Column::text("published"), |one| Cell::name(&one.what))
+        .column(Column::number("here").look(look::PLAIN), here(0))
+        .column(Column::number("±"), here(1))
+        .words(Words::BEHIND, Beside::words)
         .grid()
 }

@@ -23,6 +23,11 @@ pub(super) fn render(bill: &Bill, style: &Style) -> Vec<u8> {
             lines.push(Line::default());
             lines.extend(super::ring3::left_out(found).lines(width));
         }
+        let published = super::ring3::published(bill, found);
+        if !published.is_empty() {
+            lines.push(Line::default());
+            lines.extend(super::ring3::comparison(&published).lines(width));
+        }
     }
     lines.extend(after_blank(bars(bill, width)));
     if let Some(found) = &bill.there {

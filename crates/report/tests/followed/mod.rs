@@ -1,7 +1,9 @@
 //! Documents of paths that Debian's Linux 6.1 executed.
 
 use crate::recorded::Recorded;
-use attribution::anatomy::{Beside, BesideLine, BootedConfiguration, Document, Followed, LeftOut, SCHEMA};
+use attribution::anatomy::{
+    Beside, BesideLine, BootedConfiguration, Cycles, Document, Followed, LeftOut, SCHEMA, Timed,
+};
 use document::{Machine, Name};
 
 fn followed(name: &str, parameters: &str, row: (&str, &str), counted: Option<u64>) -> Followed {
@@ -27,6 +29,7 @@ fn document(paths: Vec<Followed>, beside: Option<Beside>) -> Document {
         beside,
         is_history: false,
         left_out: Vec::new(),
+        timed: None,
     }
 }
 
@@ -86,17 +89,38 @@ pub fn history() -> Document {
     Document { is_history: true, left_out, ..document(paths, None) }
 }
 
-/// One kernel without features, and with each of two.
+/// One kernel without features, with each of two, and with both.
 #[allow(dead_code, reason = "not every test needs it")]
 pub fn each() -> Document {
     let row = ("syscall-x86_64", "getppid");
-    let mut paths =
-        ["6.1-pti-on", "6.1-pti-off", "6.1-untrain"].map(|name| followed(name, "", row, Some(340))).to_vec();
-    for (path, [audit, trace]) in paths.iter_mut().zip([["off", "off"], ["on", "off"], ["off", "on"]]) {
+    let mut paths = ["6.1-pti-on", "6.1-pti-off", "6.1-untrain", "6.1-untrain"]
+        .map(|name| followed(name, "", row, Some(340)))
+        .to_vec();
+    let settings = [["off", "off"], ["on", "off"], ["off", "on"], ["on", "on"]];
+    for (path, [audit, trace]) in paths.iter_mut().zip(settings) {
         let settings = [("audit".to_owned(), audit.to_owned()), ("trace".to_owned(), trace.to_owned())];
         path.configuration.settings = settings.into();
     }
-    document(paths, None)
+    Document {
+        timed: Some(Timed { cpu: None, why: Some("there is no KVM".into()) }),
+        ..document(paths, None)
+    }
+}
+
+/// The same where the boots were timed, all but one.
+#[allow(dead_code, reason = "not every test needs it")]
+pub fn each_timed() -> Document {
+    let mut document = each();
+    document.timed = Some(Timed { cpu: Some("AMD EPYC".into()), why: None });
+    let cycles = [Some((311.0, 0.8)), Some((402.5, 1.2)), None, Some((640.0, 2.0))];
+    for (path, cycles) in document.paths.iter_mut().zip(cycles) {
+        path.cycles = cycles.map(|(estimate, error)| Cycles {
+            estimate,
+            low: Some(estimate - error),
+            high: Some(estimate + error),
+        });
+    }
+    document
 }
 
 /// A call number that no kernel has, which was not counted.
