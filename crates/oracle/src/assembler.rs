@@ -8,6 +8,9 @@ use std::path::Path;
 /// The files that hold the code of the entries.
 const FILES: [&str; 2] = ["entry_64.S", "entry_64_compat.S"];
 
+/// The file that has the exceptions' entries made by a macro of the first.
+const EXCEPTIONS: &str = "arch/x86/include/asm/idtentry.h";
+
 /// Macros, and instructions that are for one thing wherever they stand.
 const MACROS: &[(&str, &[Part])] = &[
     ("SWITCH_TO_", &[Part::Pti, Part::Pcid]),
@@ -64,19 +67,26 @@ impl Sources {
         Sources(FILES.into_iter().filter_map(read).collect())
     }
 
+    /// Whether the processor enters what has this line, and no C code calls it; not if that is not known.
+    pub fn are_entered(&self, file: &str, line: u32) -> bool {
+        if file.ends_with(EXCEPTIONS) {
+            return !self.0.is_empty();
+        }
+        let lines = file.rsplit('/').next().and_then(|name| self.0.get(name));
+        let function = lines.and_then(|lines| function(lines, line as usize));
+        function.is_some_and(|function| !CALLED.iter().any(|start| function.starts_with(start)))
+    }
+
     /// What an instruction of this text may belong to that stands in a line of a file; none where that does not tell.
     pub fn parts(&self, file: &str, line: u32, text: &str) -> Option<Vec<Part>> {
         // An exception's entry is a macro of that file, which idtentry.h uses.
-        if file.ends_with("arch/x86/include/asm/idtentry.h") {
-            return self.0.get(FILES[0]).and_then(|_| of_exception(text));
+        if file.ends_with(EXCEPTIONS) {
+            return of_exception(text);
         }
         let lines = self.0.get(file.rsplit('/').next()?).filter(|_| file.contains("arch/x86/entry/"))?;
         let at = (line as usize).checked_sub(1)?;
         let source = without_label(lines.get(at)?);
-        let function = lines[..at].iter().rev().find(|line| line.starts_with("SYM_"))?;
-        if CALLED.iter().any(|start| function.starts_with(start)) {
-            return None;
-        }
+        let function = function(lines, at)?;
         if function.contains("(error_entry)")
             && let Some(parts) = of_kernels_exception(source)
         {
@@ -85,6 +95,14 @@ impl Sources {
         let near = |far: isize| lines.get(at.checked_add_signed(far)?).map(|line| without_label(line));
         of_line(source, text, &near)
     }
+}
+
+/// How the function begins that has this line.
+fn function(lines: &[String], at: usize) -> Option<&str> {
+    let before = lines.get(..at)?.iter().rev();
+    before
+        .map(String::as_str)
+        .find(|line| line.starts_with("SYM_CODE_START") || CALLED.iter().any(|start| line.starts_with(start)))
 }
 
 /// Without the number before a line, and the comment behind it.
@@ -99,7 +117,9 @@ fn of_kernels_exception(source: &str) -> Option<Part> {
     let starts = |all: &[&str]| all.iter().any(|start| source.starts_with(start));
     match source {
         _ if source.ends_with("%rax") && source.starts_with("leaq") => Some(Part::Frame),
-        _ if source.contains("native_irq_return_iret") || starts(&["cmp", "movl\t%ecx, %eax", "j"]) => {
+        _ if source.contains("native_irq_return_iret")
+            || starts(&["cmp", "movl\t%ecx, %eax", "je", "jne"]) =>
+        {
             Some(Part::Swapgs)
         }
         _ => None,
@@ -129,9 +149,14 @@ fn of_exception(text: &str) -> Option<Vec<Part>> {
 fn of_line<'a>(source: &str, text: &str, near: &dyn Fn(isize) -> Option<&'a str>) -> Option<Vec<Part>> {
     let starts = |all: &[&str]| all.iter().any(|start| source.starts_with(start));
     let behind = |what: &str| (1..=4).filter_map(near).any(|line| line.contains(what));
-    let before = |what: &str| (-4..0).filter_map(near).any(|line| line.contains(what));
+    let before = |what: &str| (-8..0).filter_map(near).any(|line| line.contains(what));
     let target = source.split_whitespace().nth(1).unwrap_or_default();
     let leads_to = |all: &[&str]| all.iter().any(|start| target.starts_with(start));
+    // A line has no other instruction but its own; the bytes of some have no line, and are told to be of the one before.
+    if source.starts_with(|first: char| first.is_lowercase()) && source.chars().next() != text.chars().next()
+    {
+        return None;
+    }
     if let Some((_, parts)) = MACROS.iter().find(|(name, _)| source.starts_with(name)) {
         return Some(parts.to_vec());
     }
@@ -139,16 +164,14 @@ fn of_line<'a>(source: &str, text: &str, near: &dyn Fn(isize) -> Option<&'a str>
     if starts(&["PUSH_AND_CLEAR_REGS", "PUSH_REGS", "CLEAR_REGS", "xorl", "xorq"]) {
         return Some(vec![if text.starts_with("xor") { Part::ClearRegisters } else { Part::Frame }]);
     }
-    // A line has no other instruction but its own; the bytes of some have no line, and are told to be of the one before.
-    if source.starts_with(|first: char| first.is_lowercase()) && source.chars().next() != text.chars().next()
-    {
-        return None;
-    }
     Some(match source {
         _ if source.starts_with("UNWIND_HINT") || source.starts_with("ANNOTATE") => vec![Part::Returns],
         // A scratch register around the switch of page tables.
-        "pushq\t%rax" | "pushq %rax" if near(1)?.starts_with("SWITCH_TO_") => vec![Part::Pti],
-        "popq\t%rax" | "popq %rax" if near(-1)?.starts_with("SWITCH_TO_") => vec![Part::Pti],
+        _ if source.starts_with("push") && near(1)?.starts_with("SWITCH_TO_") => vec![Part::Pti],
+        _ if source.starts_with("pop") && source.ends_with("%rax") && near(-1)?.starts_with("SWITCH_TO_") => {
+            vec![Part::Pti]
+        }
+        _ if source.starts_with("jmp") && before("SWITCH_TO_USER_CR3") => vec![Part::Pti, Part::Leaving],
         _ if source.contains("TSS_sp0") && source.ends_with("%rsp") => {
             vec![Part::CopyFrame, Part::KernelStack]
         }
@@ -158,7 +181,7 @@ fn of_line<'a>(source: &str, text: &str, near: &dyn Fn(isize) -> Option<&'a str>
             false => vec![Part::Frame],
         },
         _ if source.contains("PER_CPU_VAR") && source.contains("%rsp") => vec![Part::KernelStack],
-        _ if source.starts_with("call") && leads_to(&["sync_regs", "fixup_bad_iret"]) => {
+        _ if starts(&["call", "jmp"]) && leads_to(&["sync_regs", "fixup_bad_iret"]) => {
             vec![Part::CopyFrame]
         }
         _ if source.starts_with("leaq") && behind("sync_regs") => vec![Part::CopyFrame],

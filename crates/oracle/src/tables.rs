@@ -88,7 +88,10 @@ impl Tables {
     pub fn read(bytes: &'static [u8]) -> Tables {
         let elf = ElfFile64::<object::LittleEndian>::parse(bytes).unwrap();
         let sections = || elf.sections().filter(|section| section.kind() != SectionKind::UninitializedData);
-        let code = sections().filter(|section| section.kind() == SectionKind::Text);
+        // Data is executable in the files of some kernels, but never at its place.
+        let is_code = |name: &str| name.contains("text") || name.contains("altinstr");
+        let code = sections()
+            .filter(|section| section.kind() == SectionKind::Text && section.name().is_ok_and(is_code));
         let code = code.map(|section| (section.address(), section.data().unwrap())).collect();
         let mut tables = Tables { code, ..Tables::default() };
         let named = |name: &str| {
@@ -173,7 +176,9 @@ impl Tables {
                 (place.wrapping_add_signed(far.into()), (u64::from(entry[lengths]), feature))
             };
             let all: Vec<_> = table.chunks_exact(size).enumerate().map(read).collect();
-            if table.len() % size == 0 && all.iter().all(|(address, _)| self.code_at(*address).is_some()) {
+            let first = self.code.iter().map(|(start, _)| *start).min().unwrap_or_default();
+            let is_of_kernel = |address: u64| (first..first + FARTHEST).contains(&address);
+            if table.len() % size == 0 && all.iter().all(|(address, _)| is_of_kernel(*address)) {
                 let mut by_address: BTreeMap<u64, Vec<(u64, u16)>> = BTreeMap::new();
                 all.into_iter().for_each(|(address, one)| by_address.entry(address).or_default().push(one));
                 return by_address;

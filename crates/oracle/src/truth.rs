@@ -414,13 +414,22 @@ fn of_assembler(
         return Some(parts.to_vec());
     }
     let line = own.last().map(|frame| (frame.file.as_str(), frame.line));
-    if let Some(parts) = line.and_then(|(file, line)| debug.sources.parts(file, line, &one.text)) {
-        return Some(parts);
+    let is_entry = line.is_some_and(|(file, line)| debug.sources.are_entered(file, line));
+    // What boot has put there for a feature has no line of its own, but that of what stands before.
+    let stands_in = ["nop", "xchg %ax, %ax", "jmp"].iter().any(|start| one.text.starts_with(start));
+    if is_entry && stands_in && !debug.tables.features(one.address).is_empty() {
+        return None;
     }
-    let is_called = line.is_some_and(|(file, _)| file.ends_with(".S"));
+    if is_entry {
+        return line.and_then(|(file, line)| debug.sources.parts(file, line, &one.text));
+    }
+    let is_called = line.is_some_and(|(file, _)| file.ends_with(".S")) && !is_entry;
     let mut parts = of_frames(&frames[own.len()..]).filter(|_| is_called)?;
     // The address that a program gives is masked, a switch fills the return stack, and what is there for other processors is not told.
     parts.extend([Part::IndexMask, Part::Rsb, Part::StaticKeys, Part::Paravirt]);
+    if one.text.contains("%gs:") {
+        parts.push(Part::Canary);
+    }
     if matches!(one.text.as_str(), "swapgs" | "lfence") {
         parts.push(Part::Swapgs);
     }
