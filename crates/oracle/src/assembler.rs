@@ -67,10 +67,15 @@ impl Sources {
         Sources(FILES.into_iter().filter_map(read).collect())
     }
 
+    /// Whether there are any.
+    pub fn are_here(&self) -> bool {
+        !self.0.is_empty()
+    }
+
     /// Whether the processor enters what has this line, and no C code calls it; not if that is not known.
     pub fn are_entered(&self, file: &str, line: u32) -> bool {
         if file.ends_with(EXCEPTIONS) {
-            return !self.0.is_empty();
+            return self.are_here();
         }
         let lines = file.rsplit('/').next().and_then(|name| self.0.get(name));
         let function = lines.and_then(|lines| function(lines, line as usize));

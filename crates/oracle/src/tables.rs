@@ -256,9 +256,12 @@ impl Tables {
             return None;
         }
         if let Some(part) = state.thunk {
-            if text.starts_with("ret") || text.starts_with("jmp *") {
-                state.thunk = None;
-            }
+            let returns_by_thunk = text.starts_with("jmp") && self.returns.contains(&address);
+            state.thunk = match text {
+                _ if text.starts_with("ret") || text.starts_with("jmp *") => None,
+                _ if returns_by_thunk => Some(Part::Returns),
+                _ => state.thunk,
+            };
             return Some(vec![part]);
         }
         let is_nop = text.starts_with("nop") || text.starts_with("xchg %ax, %ax");

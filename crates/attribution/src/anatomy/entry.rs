@@ -149,6 +149,10 @@ fn of_kernels_exception(path: &Path, place: usize, is_look: bool) -> Option<Part
         }
         Mnemonic::Lea if is_stack && code.op0_register() == Register::RAX => Some(Part::Frame),
         Mnemonic::Ret | Mnemonic::Push => Some(Part::Frame),
+        // In the place of a return.
+        Mnemonic::Jmp if behind.first().is_some_and(|next| functions::is_thunk(next.name())) => {
+            Some(Part::Frame)
+        }
         _ => None,
     }
 }
