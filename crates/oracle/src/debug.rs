@@ -1,11 +1,10 @@
 //! What a kernel's own debug information says of an address: which functions the compiler has inlined there, and what its tables have.
 
 use crate::assembler::Sources;
+use crate::frame::Frame;
 use crate::tables::Tables;
-use crate::truth;
 use addr2line::Context;
 use addr2line::gimli::{Dwarf, EndianSlice, LittleEndian, SectionId};
-use attribution::anatomy::Part;
 use object::read::elf::ElfFile64;
 use object::{Object, ObjectSection, ObjectSymbol, SymbolKind};
 use std::cell::RefCell;
@@ -14,23 +13,6 @@ use std::path::Path;
 use std::rc::Rc;
 
 type Slice = EndianSlice<'static, LittleEndian>;
-
-/// A function with the place in it, as the compiler has it: `get_current`, `current.h`, 23.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Frame {
-    pub function: String,
-    pub file: String,
-    pub line: u32,
-    /// What the function is for, by the truth's own table.
-    pub(crate) parts: Option<&'static [Part]>,
-}
-
-impl Frame {
-    fn new(function: String, file: String, line: u32) -> Frame {
-        let parts = truth::of_function(&function);
-        Frame { function, file, line, parts }
-    }
-}
 
 /// A kernel with symbols (`vmlinux` of a `-dbg` package).
 pub struct Debug {

@@ -1,6 +1,6 @@
 //! How much of a path was held against the truth, and what of it is wrong.
 
-use crate::debug::Frame;
+use crate::frame::Frame;
 use attribution::anatomy::{Anatomy, Part};
 
 /// An instruction in a wrong part.

@@ -5,11 +5,14 @@
 
 mod assembler;
 mod debug;
+mod frame;
+mod functions;
 mod held;
 mod tables;
 mod truth;
 
-pub use debug::{Debug, Frame};
+pub use debug::Debug;
+pub use frame::Frame;
 pub use held::{Held, Wrong};
 pub use tables::Tables;
 pub use truth::hold;

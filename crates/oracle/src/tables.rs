@@ -178,7 +178,7 @@ impl Tables {
             let all: Vec<_> = table.chunks_exact(size).enumerate().map(read).collect();
             let first = self.code.iter().map(|(start, _)| *start).min().unwrap_or_default();
             let is_of_kernel = |address: u64| (first..first + FARTHEST).contains(&address);
-            if table.len() % size == 0 && all.iter().all(|(address, _)| is_of_kernel(*address)) {
+            if table.len().is_multiple_of(size) && all.iter().all(|(address, _)| is_of_kernel(*address)) {
                 let mut by_address: BTreeMap<u64, Vec<(u64, u16)>> = BTreeMap::new();
                 all.into_iter().for_each(|(address, one)| by_address.entry(address).or_default().push(one));
                 return by_address;
