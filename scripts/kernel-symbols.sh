@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# Puts a kernel of a Debian suite into target/symbols/NAME/, without installing it: kernel.deb, which is what `--kernel` takes, and vmlinux, the
-# same with symbols and debug information, out of its -dbg package. That has some 350 MB for a cloud kernel, and 1 GB for others.
+# Puts a kernel of a Debian suite into target/symbols/NAME/, without installing it: kernel.deb, which is what `--kernel` takes; vmlinux, the
+# same with symbols and debug information, out of its -dbg package, which has some 350 MB for a cloud kernel and 1 GB for others; and the
+# assembler sources of its entries, out of linux-source of the same version, which has some 140 MB. A release that has no -dbg package any
+# longer is there without the last two: then only the tables in its file are held against.
 #
 #	scripts/kernel-symbols.sh SUITE [KIND]		KIND is cloud (the default), rt, or generic: the suite's newest
 #	scripts/kernel-symbols.sh SUITE RELEASE		that one: 7.3.4+deb13-cloud-amd64
@@ -26,8 +28,15 @@ make_anew() {
 	[ -n "$release" ] || { cannot "it has no kernel of that kind"; return; }
 	fetch "linux-binary-$release" || fetch "linux-image-$release" || { cannot "the kernel $release cannot be fetched"; return; }
 	mv "$work"/linux-*.deb "$work/new/kernel.deb"
-	fetch "linux-image-$release-dbg" || { cannot "there is no linux-image-$release-dbg"; return; }
-	unpack "$work"/linux-image-*-dbg_*.deb || { cannot "no vmlinux is in linux-image-$release-dbg"; return; }
+	if fetch "linux-image-$release-dbg"; then
+		unpack "$work"/linux-image-*-dbg_*.deb || { cannot "no vmlinux is in linux-image-$release-dbg"; return; }
+		sources "$work/new/kernel.deb" || echo "kernel-symbols.sh: without the sources of $release: the assembler's code is not held" >&2
+	elif [ "$kind" = "$release" ]; then
+		echo "kernel-symbols.sh: there is no linux-image-$release-dbg: only the tables of the kernel's file can be held" >&2
+	else
+		cannot "there is no linux-image-$release-dbg"
+		return
+	fi
 	rm -rf "$folder"
 	mv "$work/new" "$folder"
 }
@@ -55,9 +64,19 @@ unpack() {
 	[ -s "$work/new/vmlinux" ]
 }
 
+# sources KERNEL: the assembler's code of the entries, in the version of this package.
+sources() {
+	local version series
+	version=$(dpkg-deb -f "$1" Version)
+	series=$(echo "$version" | sed 's/^\([0-9]*\.[0-9]*\).*/\1/')
+	fetch "linux-source-$series=$version" || return
+	dpkg-deb --fsys-tarfile "$work"/linux-source-*.deb | tar -x -O "./usr/src/linux-source-$series.tar.xz" |
+		tar -x -J -C "$work/new" --wildcards --transform 's|.*/||' '*/arch/x86/entry/entry_64.S' '*/arch/x86/entry/entry_64_compat.S'
+}
+
 cannot() {
 	echo "kernel-symbols.sh: the symbols of a kernel of Debian's $suite ($kind) cannot be had here: $1" >&2
 	return 1
 }
 
-renew "$folder" vmlinux
+renew "$folder" kernel.deb

@@ -144,7 +144,7 @@ fn what_is_followed_is_what_is_counted() {
         rows: rows.map(|(entry, operation)| id(entry, operation)).into(),
         counts: true,
         follows: true,
-        timer: true,
+        event: Some(record::trace::Event::TimerInterrupt),
         symbols: true,
         seed: 7,
         ..Work::default()
@@ -189,7 +189,7 @@ fn paths_begin_and_end_where_they_should(booted: &Booted) {
 }
 
 fn the_timers_path_is_the_kernels(booted: &Booted) {
-    let steps = booted.timer.as_ref().unwrap().as_ref().unwrap();
+    let steps = booted.event.as_ref().unwrap().as_ref().unwrap();
     assert_eq!(steps[0].address, address_of(booted, "asm_sysvec_apic_timer_interrupt"));
     assert!(steps.len() > 100 && steps.iter().all(|step| step.ring == 0));
 }

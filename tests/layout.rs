@@ -201,7 +201,17 @@ const LAYERS: [Layer; 8] = [
     },
     Layer {
         name: "judges",
-        crates: &["stats", "document", "runs", "summary", "fleet", "compare", "findings", "attribution"],
+        crates: &[
+            "stats",
+            "document",
+            "runs",
+            "summary",
+            "fleet",
+            "compare",
+            "findings",
+            "attribution",
+            "oracle",
+        ],
         knows: &["table", "wire", "machine"],
         what: "what records say; pure, but for the folder of kept runs",
     },

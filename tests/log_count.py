@@ -27,7 +27,8 @@ LINE = re.compile(rb"^Trace \d+: 0x[0-9a-f]+ \[[0-9a-f]+/([0-9a-f]+)/([0-9a-f]+)
 # Under -icount an instruction that turns out to read a device is begun, given up, and executed by code that is made for it alone, with
 # this flag (cpu_io_recompile in accel/tcg/translate-all.c): it is logged twice, and counts once.
 AGAIN = 0x10000  # CF_MEMI_ONLY
-DEADLINE = 240
+# Seconds that a guest may take: each instruction is a line, and on a busy machine some kernels take minutes until the first probe runs.
+DEADLINE = 900
 
 
 def stamps(probe, function):
@@ -61,7 +62,7 @@ class Log(threading.Thread):
 
 class Guest:
     def __init__(self, kernel, probes, parameters, folder):
-        self.folder = folder
+        self.folder, self.is_late = folder, False
         subprocess.run(["cc", "-O1", "-static", os.path.join(os.path.dirname(__file__), "log-init.c"), "-o", f"{folder}/init"], check=True)
         for probe in ("probe32", "probe64"):
             subprocess.run(["cp", f"{probes}/{probe}", folder], check=True)
@@ -86,7 +87,7 @@ class Guest:
         for line in self.qemu.stdout:
             if line.startswith(word):
                 return line
-        raise SystemExit("the guest ended early")
+        raise SystemExit(f"the guest took longer than {DEADLINE} s" if self.is_late else "the guest ended early")
 
     def prompt(self):
         text = b""
@@ -114,6 +115,10 @@ class Guest:
         self.step("off")
         time.sleep(0.3)  # the end of the log is still in the pipe
         return most_frequent(self.log.seen)
+
+    def end_late(self):
+        self.is_late = True
+        self.close()
 
     def close(self):
         self.qemu.kill()
@@ -163,7 +168,7 @@ def main():
     differ = 0
     with tempfile.TemporaryDirectory() as folder:
         guest = Guest(kernel, probes, parameters, folder)
-        threading.Timer(DEADLINE, guest.close).start()
+        threading.Timer(DEADLINE, guest.end_late).start()
         for name, row, other in zip(names, planned, said(run, names)):
             count = guest.count(*row)
             agrees = count is not None and count == other

@@ -7,11 +7,12 @@
 use crate::cli::Cli;
 use crate::explain::elsewhere;
 use crate::profiles;
-use attribution::anatomy::{Part, TIMER};
+use attribution::anatomy::Part;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, Command, CommandFactory, ValueHint};
 use clap_complete::Shell;
 use findings::Id;
+use record::trace::Event;
 use std::collections::BTreeSet;
 use table::{DEFAULT, Kernel, Table};
 
@@ -224,9 +225,9 @@ fn command(table: &'static Table) -> Command {
         })
         .mut_subcommand("anatomy", |anatomy| {
             let profiles = table.profiles.iter().map(|profile| value(&profile.name, &profile.what));
-            let timer = value(TIMER, "an interrupt of the timer");
+            let events = Event::ALL.map(|event| value(event.name(), event.what()));
             anatomy
-                .mut_arg("entry", |arg| offering(arg, of_linux().chain(short_of_linux()).chain([timer])))
+                .mut_arg("entry", |arg| offering(arg, of_linux().chain(short_of_linux()).chain(events)))
                 .mut_arg("operation", |arg| offering(arg, asked_of_linux()))
                 .mut_arg("set", |arg| offering(arg, sets(Kernel::Linux)))
                 .mut_arg("beside", |arg| offering(arg, profiles.chain([value("none", "no profile")])))
@@ -248,7 +249,7 @@ fn command(table: &'static Table) -> Command {
             let is_other =
                 |part: &&Part| table.switch(part.name()).is_none() && table.operation(part.name()).is_none();
             let parts = Part::ALL.iter().filter(is_other).map(|part| value(part.name(), part.what()));
-            let parts = parts.chain([value(TIMER, "an interrupt of the timer")]);
+            let parts = parts.chain(Event::ALL.map(|event| value(event.name(), event.what())));
             let names =
                 entries().chain(operations()).chain(short()).chain(switches).chain(profiles).chain(parts);
             // With a blank they would have to be quoted; the others are said in few words by the switch that they are of.
@@ -341,12 +342,14 @@ mod tests {
         }
         let entries = offered("anatomy", "entry");
         assert!(
-            has(&entries, "syscall") && has(&entries, TIMER) && !has(&entries, "call-gate"),
+            has(&entries, "syscall") && has(&entries, "timer-interrupt") && !has(&entries, "call-gate"),
             "{entries:?}"
         );
         assert!(has(&offered("lab", "entry"), "call-gate-i386"));
         let explained = offered("explain", "name");
-        assert!(has(&explained, "kernel-stack") && has(&explained, TIMER) && has(&explained, "pti"));
+        assert!(
+            has(&explained, "kernel-stack") && has(&explained, "timer-interrupt") && has(&explained, "pti")
+        );
         let formats = offered("show", "format");
         assert!(["tree", "parts", "listing", "folded", "svg"].iter().all(|name| has(&formats, name)));
     }

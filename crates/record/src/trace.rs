@@ -6,6 +6,46 @@ use serde::{Deserialize, Serialize};
 /// The most instructions that are followed: a signal has some thousand. Each takes a tenth of a millisecond.
 pub const MOST: usize = 20_000;
 
+/// The most instructions that are followed of an [`Event`]: an execve has some two hundred thousand, and a kernel that does more than
+/// twice as much is not followed for minutes on end.
+pub const MOST_OF_EVENT: usize = 500_000;
+
+/// What is followed besides the rows of the table: nothing that a program asks for, or a piece of what a row does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Event {
+    /// An interrupt by the timer, from its entry until the interrupted program goes on.
+    TimerInterrupt,
+    /// An execve, from the program's `syscall` to the first instruction of the new program.
+    Execve,
+}
+
+impl Event {
+    /// All of them.
+    pub const ALL: [Event; 2] = [Event::TimerInterrupt, Event::Execve];
+
+    /// What it is called where entries have their names.
+    pub fn name(self) -> &'static str {
+        match self {
+            Event::TimerInterrupt => "timer-interrupt",
+            Event::Execve => "execve",
+        }
+    }
+
+    /// What it is, in words.
+    pub fn what(self) -> &'static str {
+        match self {
+            Event::TimerInterrupt => "an interrupt of the timer",
+            Event::Execve => "a system call that succeeds in executing another program",
+        }
+    }
+
+    /// The event of this name.
+    pub fn named(name: &str) -> Option<Event> {
+        Event::ALL.into_iter().find(|event| event.name() == name)
+    }
+}
+
 /// One use of an entry, followed from its first instruction to its last one before the second stamp.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trace {

@@ -237,7 +237,7 @@ fn two_kernels_are_called_by_what_sets_them_apart() {
 fn the_timer_asks_for_nothing() {
     let mut document = followed::one();
     (document.paths[0].anatomy.entry, document.paths[0].anatomy.operation) =
-        (attribution::anatomy::TIMER.into(), "none".into());
+        (attribution::anatomy::Event::TimerInterrupt.name().into(), "none".into());
     let text = rendered(&document, Format::Text, &PLAIN);
     assert!(text.starts_with("anatomy      timer-interrupt\n"), "{text}");
 }

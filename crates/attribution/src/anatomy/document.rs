@@ -2,7 +2,7 @@
 
 use crate::anatomy::{Anatomy, Beside, Instruction};
 use document::{LoadError, Machine, Name};
-use record::trace::MOST;
+use record::trace::{Event, MOST, MOST_OF_EVENT};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use table::Table;
@@ -206,8 +206,9 @@ impl Followed {
     fn check(&self) -> Result<(), (String, String)> {
         let instructions = &self.anatomy.instructions;
         let refused = |field: &str, what: &str| Err((field.to_owned(), what.to_owned()));
-        if instructions.len() > MOST {
-            let what = format!("a path has at most {MOST} instructions");
+        let most = if Event::named(&self.anatomy.entry).is_some() { MOST_OF_EVENT } else { MOST };
+        if instructions.len() > most {
+            let what = format!("a path has at most {most} instructions");
             return refused("anatomy.instructions", &what);
         }
         if self.control > instructions.len() as u64 {

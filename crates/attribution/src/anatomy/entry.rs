@@ -8,6 +8,9 @@ use crate::anatomy::patterns::is_frame_argument;
 use crate::anatomy::{Confidence, Part};
 use iced_x86::{FlowControl, Instruction, Mnemonic, OpKind, Register};
 
+/// What the entries of exceptions call first.
+const ERROR_ENTRY: &str = "error_entry";
+
 /// Where in an entry's code a path is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
@@ -34,7 +37,8 @@ pub(crate) fn tell(path: &mut Path) {
             None => phase = Phase::In,
             Some(Region::Of(Part::Handler)) => phase = Phase::Back,
             Some(Region::Entry) => {
-                phase = next(phase, path, place);
+                let phase_before = if begins_exception(node) { Phase::In } else { phase };
+                phase = next(phase_before, path, place);
                 if is_mark(path, place) {
                     path.tell_idle(place, Part::Returns);
                 } else if let Some(part) = part(path, place, phase) {
@@ -46,10 +50,17 @@ pub(crate) fn tell(path: &mut Path) {
     }
 }
 
+/// Whether an exception or an interrupt begins: the kernel may have raised it behind the way in of what it serves.
+fn begins_exception(node: &Node) -> bool {
+    node.place.as_ref().is_some_and(|place| place.offset == 0 && place.name.starts_with("asm_"))
+}
+
 /// Whether it is the nop by which objtool knows where returns are untrained (`UNWIND_HINT` and `ANNOTATE_UNRET_END`).
 fn is_mark(path: &Path, place: usize) -> bool {
+    let node = &path.0[place];
     let untrains = |node: &Node| node.part == Some((Part::Returns, Confidence::Table));
-    is_nop(&path.0[place].code) && path.0.get(place + 1).is_some_and(untrains)
+    let is_before = path.0.get(place + 1).is_some_and(untrains);
+    is_nop(&node.code) && (is_before || node.name() == ERROR_ENTRY && node.code.len() == 1)
 }
 
 /// Whether the stack's pointer is kept before another stack is taken, from which the frame is then copied.
@@ -81,6 +92,9 @@ fn part(path: &Path, place: usize, phase: Phase) -> Option<Part> {
     let called = path.0.get(place + 1).filter(|_| code.is_call_near());
     // The function that comes next, by a call or in the place of a return.
     let led = path.0.get(place + 1).filter(|_| code.is_call_near() || jumps(code));
+    if let Some(part) = of_kernels_exception(path, place, is_look(code)) {
+        return Some(part);
+    }
     match phase {
         // The frame that iretq loads is the program's: only checked, for GS is swapped already.
         Phase::Swapped if decides(code) => Some(Part::ReturnChecks),
@@ -113,6 +127,32 @@ fn part(path: &Path, place: usize, phase: Phase) -> Option<Part> {
             Some(Part::Frame)
         }
         Phase::Back | Phase::Out | Phase::Copied | Phase::Swapped if jumps(code) => Some(Part::Leaving),
+        _ => None,
+    }
+}
+
+/// The code that exceptions of programs and of the kernel share, where one is the kernel's: two places of it may raise one while GS is
+/// the program's, and no other stack is taken.
+fn of_kernels_exception(path: &Path, place: usize, is_look: bool) -> Option<Part> {
+    let (node, behind) = (&path.0[place], &path.0[place + 1..]);
+    let code = &node.code;
+    let is_compared = behind.iter().take(3).any(|node| decides(&node.code));
+    let is_stack = code.memory_base() == Register::RSP;
+    if node.name() != ERROR_ENTRY || is_look {
+        return None;
+    }
+    match code.mnemonic() {
+        _ if decides(code) => Some(Part::Swapgs),
+        Mnemonic::Lea if is_compared && !is_stack => Some(Part::Swapgs),
+        Mnemonic::Mov if code.op0_register() == Register::EAX && code.op1_register() == Register::ECX => {
+            Some(Part::Swapgs)
+        }
+        Mnemonic::Lea if is_stack && code.op0_register() == Register::RAX => Some(Part::Frame),
+        Mnemonic::Ret | Mnemonic::Push => Some(Part::Frame),
+        // In the place of a return.
+        Mnemonic::Jmp if behind.first().is_some_and(|next| functions::is_thunk(next.name())) => {
+            Some(Part::Frame)
+        }
         _ => None,
     }
 }

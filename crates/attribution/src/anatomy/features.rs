@@ -70,6 +70,8 @@ pub(crate) fn part(alternative: &Alternative) -> Option<Part> {
         FENCE_SWAPGS_USER | FENCE_SWAPGS_KERNEL => Part::Swapgs,
         ENTRY_IBPB | IBPB_EXIT_TO_USER => Part::Ibpb,
         RETPOLINE | RETPOLINE_LFENCE => Part::Retpoline,
+        // Of 5.10's stable branch, which had no call depth and gave the number to this.
+        CALL_DEPTH if replaced.is_empty() => Part::Verw,
         RETHUNK | UNRET | SRSO | SRSO_ALIAS | CALL_DEPTH => Part::Returns,
         CLEAR_CPU_BUF if replaced.is_empty() => Part::Verw,
         CLEAR_BHB_LOOP | CLEAR_BHB_HW => Part::Bhb,

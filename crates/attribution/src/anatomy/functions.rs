@@ -242,6 +242,8 @@ pub(crate) fn region(name: &str, caller: Option<Region>) -> Option<Region> {
         return caller;
     }
     Some(Region::Of(match name {
+        // The only function of this name that C code calls.
+        "asm_load_gs_index" => return None,
         _ if begins(name, ENTRY) => return Some(Region::Entry),
         _ if begins(name, CALLS) || begins(name, EXCEPTIONS) => Part::Handler,
         _ if begins(name, DISPATCH) => Part::Dispatch,

@@ -97,6 +97,11 @@ fn calls_another(path: &Path, place: usize) -> bool {
     called.is_some_and(|called| called.is_in(Part::Handler) && functions::is_of_calls(called.name()))
 }
 
+/// Whether it is the first instruction of a C function of an entry.
+fn is_first(node: &Node) -> bool {
+    node.is_in(Part::Handler) && node.place.as_ref().is_some_and(|place| place.offset == 0)
+}
+
 /// What is known where an instruction stands.
 struct State {
     phase: Phase,
@@ -127,6 +132,9 @@ impl State {
         let is_move = moves_registers(code);
         if calls(code) {
             return of_call(path, rest[0]);
+        } else if jumps(code) && path.0.get(rest[0] + 1).is_some_and(is_first) {
+            // In the place of a call.
+            return Part::Handler;
         } else if follows || jumps(code) {
             return self.last;
         } else if is_own_frame(code) {

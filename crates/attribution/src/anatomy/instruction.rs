@@ -3,9 +3,6 @@
 use crate::anatomy::{Confidence, Part};
 use serde::{Deserialize, Serialize};
 
-/// The entry of a path that no program asks for, and that is none of the table's: the timer's interrupt.
-pub const TIMER: &str = "timer-interrupt";
-
 /// One use of an entry, instruction by instruction.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

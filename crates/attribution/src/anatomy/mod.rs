@@ -29,5 +29,6 @@ pub use count::{Function, PartCount};
 pub(crate) use decode::formatter;
 pub use difference::{Changed, Difference, Piece};
 pub use document::{BootedConfiguration, Cycles, Document, Followed, LeftOut, SCHEMA, Timed, load};
-pub use instruction::{Anatomy, Instruction, Location, TIMER};
+pub use instruction::{Anatomy, Instruction, Location};
 pub use part::{Confidence, Part};
+pub use record::trace::Event;

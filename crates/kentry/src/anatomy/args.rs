@@ -8,11 +8,12 @@ use crate::linux::args::{LINUX_SECONDS, parameters_help};
 use crate::options::output::{OutputArgs, formats};
 use crate::options::values::{budget, cpu_model, seed};
 use crate::profiles;
-use attribution::anatomy::{LeftOut, Part, TIMER};
+use attribution::anatomy::{LeftOut, Part};
 use clap::{Args, ValueHint};
 use measure::guest::{GuestPlan, Options};
 use measure::select::rows;
 use places::emulator::Accelerator;
+use record::trace::Event;
 use report::Kind;
 use std::fmt::Write;
 use std::str::FromStr;
@@ -22,6 +23,9 @@ use table::{BadSet, Entry, Kernel, Mistake, Probe, Profile, Setting, Table};
 
 /// The operations that an entry is asked for where nobody names one, of those that it has.
 const USUAL: [&str; 2] = [GETPPID.operation, "minor-fault"];
+
+/// The operation whose process executes another program.
+const MAKES_PROCESS: &str = "unixbench-exec";
 
 /// Which profile stands beside the path where nobody names one; and the word for no profile.
 const AUTO: &str = "auto";
@@ -45,7 +49,7 @@ const ANATOMY_STATUS: &[(&str, &str)] = &[
 #[derive(Debug, Clone, Args)]
 #[command(mut_arg("format", formats(Kind::ANATOMY)))]
 pub struct AnatomyArgs {
-    /// The entry whose path to follow, by its name or short name; or timer-interrupt
+    /// The entry whose path to follow, by its name or short name; or timer-interrupt or execve
     #[arg(value_name = "ENTRY", value_hint = ValueHint::Other)]
     pub entry: String,
     /// The operation to perform through it [default: getppid, or minor-fault; otherwise the entry's first]
@@ -154,9 +158,9 @@ impl AnatomyArgs {
         }
     }
 
-    /// Whether it is the timer's interrupt that is followed.
-    pub fn is_timer(&self) -> bool {
-        self.entry == TIMER
+    /// What is followed, if it is no entry of the table.
+    pub fn event(&self) -> Option<Event> {
+        Event::named(&self.entry)
     }
 
     /// What is booted: one row, in one configuration or two; with `--history` in one for each kernel, with `--each` in one for each feature.
@@ -200,8 +204,8 @@ impl AnatomyArgs {
 
     /// The options of the first boot.
     fn first(&self, table: &Table) -> Result<Options, Error> {
-        if self.is_timer() && self.operation.is_some() {
-            return Err(Error::Usage(format!("--operation: nobody asks {TIMER} for anything")));
+        if let (Some(event), Some(_)) = (self.event(), &self.operation) {
+            return Err(Error::Usage(format!("--operation: {} is no entry, and has none", event.name())));
         }
         let (entry, operation) = self.row(table)?;
         self.set.iter().try_for_each(|text| match table.set(Kernel::Linux, text) {
@@ -308,8 +312,11 @@ impl AnatomyArgs {
 
     /// The one row that is followed, by its names.
     fn row(&self, table: &Table) -> Result<(String, String), Error> {
-        let word = if self.is_timer() { GETPPID.entry } else { &self.entry };
-        let named: Vec<String> = self.operation.iter().cloned().collect();
+        let word = if self.event().is_some() { GETPPID.entry } else { &self.entry };
+        let named = match self.event() {
+            Some(Event::Execve) => vec![MAKES_PROCESS.to_string()],
+            _ => self.operation.iter().cloned().collect(),
+        };
         if let Some(why) = is_an_operation(table, word) {
             return Err(Error::Usage(why));
         }
@@ -342,7 +349,7 @@ impl AnatomyArgs {
 
     /// Whether a profile of the lab is wanted beside the path, if one fits the kernel.
     pub fn has_profile_beside(&self) -> bool {
-        self.beside != NONE && !self.is_timer() && !self.has_several()
+        self.beside != NONE && self.event().is_none() && !self.has_several()
     }
 
     /// Whether there are more paths than two may be: a table has a line for each.
@@ -450,12 +457,13 @@ mod tests {
         is("page-fault", "page-fault", "minor-fault");
         is("syscall --operation none", "syscall-x86_64", "none");
         is("timer-interrupt", "syscall-x86_64", "getppid");
+        is("execve", "syscall-x86_64", "unixbench-exec");
         assert!(row("int80-*").unwrap_err().contains("these are several"));
         assert!(row("libc").unwrap_err().contains("no C library"));
         assert!(row("syscall --operation clock_gettime").unwrap_err().contains("these are several"));
         assert!(row("sycsall").unwrap_err().contains("did you mean"));
         let timer = args("timer-interrupt --operation none").plan(Table::get());
-        assert!(timer.unwrap_err().to_string().contains("nobody asks"));
+        assert!(timer.unwrap_err().to_string().contains("is no entry"));
     }
 
     #[test]

@@ -181,7 +181,7 @@ fn follow(
     let limits = Limits { time: plan.time, output: linux::GUEST_OUTPUT, interrupt: interrupt.clone() };
     let accelerator = accelerator(&args.options(), &limits, &mut note_no_times)?;
     let machine = LinuxMachine::new(accelerator, plan, kernels.to_vec(), limits)?;
-    let machine = LinuxMachine { symbols: true, timer: args.is_timer(), ..machine };
+    let machine = LinuxMachine { symbols: true, event: args.event(), ..machine };
     let recorder = Recorder::new(&machine);
     let setup = machine.setup(&recorder)?;
     let bar = progress::Bar::new();
@@ -198,7 +198,7 @@ fn follow(
     if booted.iter().any(|(_, booted)| is_nameless(booted)) {
         note(&format!("{NO_NAMES}: parts are told by instructions alone"));
     }
-    let asked = Asked { plan, kernels, cpu_model: &machine.machine.cpu_model, is_timer: args.is_timer() };
+    let asked = Asked { plan, kernels, cpu_model: &machine.machine.cpu_model, event: args.event() };
     asked.followed(&document, &booted, args.has_several())
 }
 
@@ -212,7 +212,7 @@ fn beside(
     let (table, Some(first)) = (Table::get(), paths.first()) else { return Ok(None) };
     let profile = args.profile(table, &first.configuration.release)?;
     let Some(profile) = profile.cloned() else { return Ok(None) };
-    let (Some((entry, operation)), false) = (plan.rows.first(), args.is_timer()) else { return Ok(None) };
+    let (Some((entry, operation)), None) = (plan.rows.first(), args.event()) else { return Ok(None) };
     if !is_in_the_lab(plan) {
         note(&format!(
             "the lab does not have {} {}: no profile stands beside it",

@@ -1,12 +1,12 @@
 //! The paths of `kentry anatomy`: what the guest of each configuration executed.
 
 use crate::error::Error;
-use attribution::anatomy::{Anatomy, BootedConfiguration, Followed, LeftOut, TIMER};
+use attribution::anatomy::{Anatomy, BootedConfiguration, Followed, LeftOut};
 use document::{Counter, Document, Name, Outcome, Row};
 use linux::Kernel;
 use measure::guest::{Configuration, GuestPlan, Machine, Request};
 use places::guest::{Booted, Hello, Kind};
-use record::trace::Trace;
+use record::trace::{Event, Trace};
 use std::sync::{Mutex, PoisonError};
 
 /// What is said of a kernel without names.
@@ -47,8 +47,8 @@ pub struct Asked<'a> {
     pub kernels: &'a [Kernel],
     /// The processor where the command line names none.
     pub cpu_model: &'a str,
-    /// Whether it is the timer's interrupt that is followed.
-    pub is_timer: bool,
+    /// What is followed, if it is no row.
+    pub event: Option<Event>,
 }
 
 /// What came of it.
@@ -142,13 +142,14 @@ impl Asked<'_> {
             Some(trouble) => return Err(Without::Failed(format!("{guest}: {trouble}"))),
             None => {}
         }
-        let trace = if self.is_timer { of_timer(boot) } else { of_row(boot) };
+        let trace = self.event.map_or_else(|| of_row(boot), |event| of_event(event, boot));
         let trace = trace.map_err(|why| Without::Failed(format!("{guest}: {why}")))?;
         let mut anatomy = Anatomy::of(&trace, &boot.symbols, kernel);
-        if self.is_timer {
-            (anatomy.entry, anatomy.operation) = (TIMER.into(), "none".into());
+        if let Some(event) = self.event {
+            (anatomy.entry, anatomy.operation) = (event.name().into(), "none".into());
         }
-        let count = if self.is_timer { None } else { count(row) };
+        // An event's row has more, or other things, than the path.
+        let count = if self.event.is_some() { None } else { count(row) };
         let configuration = self::configuration(kernel, configuration, &request);
         Ok(Followed::new(configuration, count, trace.control as u64, anatomy))
     }
@@ -175,9 +176,10 @@ fn unanswered(row: &Row, guest: &str) -> String {
     format!("{} {} in {guest}: {}: {why}", row.entry, row.operation, row.outcome.name())
 }
 
-fn of_timer(boot: &Booted) -> Result<Trace, String> {
-    match boot.timer.clone() {
+fn of_event(event: Event, boot: &Booted) -> Result<Trace, String> {
+    match boot.event.clone() {
         Some(followed) => followed.map(|steps| Trace { entry: 0, operation: 0, steps, control: 0 }),
+        None if event == Event::Execve => Err("the guest did not execute a program".into()),
         None if boot.symbols.is_empty() => {
             Err(format!("{NO_NAMES}, so nobody knows where the timer's interrupt begins"))
         }
@@ -234,10 +236,10 @@ mod tests {
     fn a_guest_that_went_wrong_after_it_had_counted_was_followed_in_part() {
         let interrupted = || Trouble::Machine(places::emulator::Trouble::Interrupted);
         let hung = || Trouble::Hung { time: Duration::from_secs(3), began: true, console: String::new() };
-        for is_timer in [false, true] {
+        for event in [None, Some(Event::TimerInterrupt)] {
             let late = |trouble: Trouble| {
                 let machine = MadeUp { late: Some(trouble), ..MadeUp::default() };
-                on(machine, options(), is_timer)
+                on(machine, options(), event)
             };
             assert!(matches!(late(interrupted()), Err(Error::Interrupted)));
             let why = late(hung()).unwrap().unwrap_err();
@@ -334,10 +336,14 @@ mod tests {
         options: Options,
         interrupted: Option<&'static str>,
     ) -> Result<Result<Vec<Followed>, String>, Error> {
-        on(MadeUp { interrupted, ..MadeUp::default() }, options, false)
+        on(MadeUp { interrupted, ..MadeUp::default() }, options, None)
     }
 
-    fn on(machine: MadeUp, options: Options, is_timer: bool) -> Result<Result<Vec<Followed>, String>, Error> {
+    fn on(
+        machine: MadeUp,
+        options: Options,
+        event: Option<Event>,
+    ) -> Result<Result<Vec<Followed>, String>, Error> {
         let plan = GuestPlan::new(Table::get(), &options).unwrap();
         let kernels: Vec<Kernel> = plan
             .kernels
@@ -362,7 +368,7 @@ mod tests {
             interrupt,
         };
         let document = measure(&plan, &setup, &mut |_, _| ())?;
-        let asked = Asked { plan: &plan, kernels: &kernels, cpu_model: "max", is_timer };
+        let asked = Asked { plan: &plan, kernels: &kernels, cpu_model: "max", event };
         let paths = asked.followed(&document, &recorder.booted(), false)?;
         Ok(paths.map(|paths| paths.followed))
     }
@@ -396,7 +402,7 @@ mod tests {
         let unfollowed = vec![((1, 2), "too long".to_string())];
         assert_eq!(of_row(&Booted { unfollowed, ..Booted::default() }).unwrap_err(), "too long");
         assert!(of_row(&Booted::default()).unwrap_err().contains("did not say why"));
-        let why = of_timer(&Booted::default()).unwrap_err();
+        let why = of_event(Event::TimerInterrupt, &Booted::default()).unwrap_err();
         assert!(why.contains("CONFIG_KALLSYMS"), "{why}");
     }
 

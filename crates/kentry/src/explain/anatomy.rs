@@ -2,7 +2,8 @@
 
 use crate::error::Error;
 use crate::input::{KeptRuns, Saved};
-use attribution::anatomy::{Document, Followed, TIMER};
+use attribution::anatomy::{Document, Followed};
+use record::trace::Event;
 use std::fmt::Write;
 use std::path::Path;
 use table::{Entry, Table};
@@ -19,8 +20,8 @@ pub fn quote(table: &Table, word: &str, file: &Path) -> Result<String, Error> {
     let followed = document.first().map(|path| path.anatomy.entry.as_str()).unwrap_or_default();
     let is_of_word =
         |entry: &&Entry| entry.name == followed && (entry.name == word || table.family(word).contains(entry));
-    let is_timer = followed == TIMER && word == TIMER;
-    if !is_timer && !table.entries.iter().any(|entry| is_of_word(&entry)) {
+    let is_event = followed == word && Event::named(word).is_some();
+    if !is_event && !table.entries.iter().any(|entry| is_of_word(&entry)) {
         let (word, followed) = (report::plain(word), report::plain(followed));
         return Err(Error::Usage(format!("--anatomy: the path is of {followed}, and not of {word}")));
     }
@@ -35,9 +36,9 @@ pub fn parts(document: &Document) -> String {
 fn of_path(document: &Document, path: &Followed) -> String {
     let (anatomy, configuration) = (&path.anatomy, &path.configuration);
     let all = anatomy.instructions.len();
-    let asked = match anatomy.entry.as_str() {
-        TIMER => String::new(),
-        _ => format!(" for {}", report::plain(&anatomy.operation)),
+    let asked = match Event::named(&anatomy.entry) {
+        Some(_) => String::new(),
+        None => format!(" for {}", report::plain(&anatomy.operation)),
     };
     let mut text = format!(
         "\n## In Linux {}, {}\n\n{all} instructions were executed{}, of which {} in ring 0 (kentry {}):\n\n",

@@ -107,7 +107,7 @@ impl<'a> Explained<'a> {
             Subject::Profile(profile) => switch::explain_profile(table, profile),
             Subject::Parameter(known) => parameter::explain(known),
             Subject::Part(part) => part::explain(*part),
-            Subject::Timer => part::explain_timer(),
+            Subject::Event(event) => part::explain_event(*event),
             Subject::Elsewhere(fault) => elsewhere::explain(table, fault, runs),
             Subject::Finding(id) => finding::explain(*id),
         };

@@ -1,7 +1,8 @@
-//! A part of an anatomy, and the interrupt that no entry of the table is, from docs/anatomy.md.
+//! A part of an anatomy, and the events that no entry of the table is, from docs/anatomy.md.
 
 use super::section;
-use attribution::anatomy::{Part, TIMER};
+use attribution::anatomy::Part;
+use record::trace::Event;
 
 /// What paths through Linux consist of.
 const ANATOMY: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/anatomy.md"));
@@ -20,10 +21,10 @@ pub fn explain(part: Part) -> String {
     text
 }
 
-/// The timer's interrupt, which `kentry anatomy` follows.
-pub fn explain_timer() -> String {
-    let text = section::below(ANATOMY, &heading(TIMER)).unwrap_or_default();
-    format!("# {TIMER}\n\n{text}")
+/// What `kentry anatomy` follows besides entries.
+pub fn explain_event(event: Event) -> String {
+    let text = section::below(ANATOMY, &heading(event.name())).unwrap_or_default();
+    format!("# {}\n\n{text}", event.name())
 }
 
 fn heading(name: &str) -> String {
@@ -53,6 +54,7 @@ mod tests {
             assert_eq!(section.is_none(), is_switch, "{}", part.name());
             assert!(explain(*part).lines().count() >= 5, "{}", part.name());
         }
-        assert!(explain_timer().contains("asm_sysvec_apic_timer_interrupt"));
+        assert!(explain_event(Event::TimerInterrupt).contains("asm_sysvec_apic_timer_interrupt"));
+        assert!(explain_event(Event::Execve).contains("first instruction of the new program"));
     }
 }

@@ -3,9 +3,10 @@
 use super::elsewhere::{self, Elsewhere};
 use super::finding;
 use crate::error::Error;
-use attribution::anatomy::{Part, TIMER};
+use attribution::anatomy::Part;
 use findings::Id;
 use measure::select::glob;
+use record::trace::Event;
 use std::collections::BTreeSet;
 use table::{
     Entry, Kernel, Mistake, Operation, Parameter, Profile, Setting, Settings, Switch, Table, is_same_name,
@@ -32,7 +33,7 @@ pub enum Subject<'a> {
     /// A part of an anatomy.
     Part(Part),
     /// The timer's interrupt, which an anatomy may be of.
-    Timer,
+    Event(Event),
     /// A fault of the processor that no switch is about.
     Elsewhere(&'static Elsewhere),
     /// A finding.
@@ -77,7 +78,7 @@ fn as_written<'a>(table: &'a Table, word: &str) -> Result<Meaning<'a>, Error> {
     let of_name = [table.entry(word).map(Subject::Entry), table.operation(word).map(Subject::Operation)];
     // A switch may have the name of the entry that it changes, which is what is meant then.
     let others = [table.switch(word).map(Subject::Switch), table.profile(word).map(Subject::Profile)];
-    let timer = (word == TIMER).then_some(Subject::Timer);
+    let event = Event::named(word).map(Subject::Event);
     let found: Vec<Subject> = of_name.into_iter().flatten().collect();
     let found = if found.is_empty() { others.into_iter().flatten().take(1).collect() } else { found };
     let known = table.known_as(word).map(|(name, switches)| Subject::Known(name, switches));
@@ -94,7 +95,7 @@ fn as_written<'a>(table: &'a Table, word: &str) -> Result<Meaning<'a>, Error> {
         .chain(known)
         .chain(parameter)
         .chain(part)
-        .chain(timer)
+        .chain(event)
         .chain(elsewhere)
         .chain(finding::of(word).map(Subject::Finding));
     let named: Vec<Subject> = named.collect();
@@ -117,11 +118,11 @@ fn as_written<'a>(table: &'a Table, word: &str) -> Result<Meaning<'a>, Error> {
     let switches = table.switches.iter().filter(|known| pattern.matches(&known.name));
     let profiles = table.profiles.iter().filter(|known| pattern.matches(&known.name));
     let parts = Part::ALL.iter().filter(|part| pattern.matches(part.name()));
-    let timer = pattern.matches(TIMER).then_some(Subject::Timer);
+    let events = Event::ALL.into_iter().filter(|event| pattern.matches(event.name())).map(Subject::Event);
     let parameters = table.parameters.iter().filter(|known| pattern.matches(&known.name));
     let others = switches.map(Subject::Switch).chain(profiles.map(Subject::Profile));
     let others = others.chain(parameters.map(Subject::Parameter));
-    let others = others.chain(parts.map(|part| Subject::Part(*part))).chain(timer);
+    let others = others.chain(parts.map(|part| Subject::Part(*part))).chain(events);
     let matching: Vec<Subject> = entries.chain(operations.map(Subject::Operation)).chain(others).collect();
     match set {
         _ if !matching.is_empty() => Ok(only(matching)),
@@ -169,7 +170,7 @@ fn unknown(table: &Table, word: &str) -> Error {
     let operations = table.operations.iter().map(|operation| operation.name.as_str());
     let switches = table.switches.iter().map(|switch| switch.name.as_str());
     let profiles = table.profiles.iter().map(|profile| profile.name.as_str()).chain([findings::LIKE_HERE]);
-    let parts = Part::ALL.iter().map(|part| part.name()).chain([TIMER]);
+    let parts = Part::ALL.iter().map(|part| part.name()).chain(Event::ALL.map(Event::name));
     let names = entries.chain(operations).chain(table.short_names()).chain(switches).chain(profiles);
     let parameters = table.parameters.iter().map(|parameter| parameter.name.as_str());
     let names = names.chain(parts).chain(parameters).chain(table.known_names());
@@ -210,7 +211,7 @@ mod tests {
             Subject::Profile(profile) => format!("profile {}", profile.name),
             Subject::Parameter(parameter) => format!("parameter {}", parameter.name),
             Subject::Part(part) => format!("part {}", part.name()),
-            Subject::Timer => TIMER.to_string(),
+            Subject::Event(event) => event.name().to_string(),
             Subject::Elsewhere(fault) => format!("fault {}", fault.names[0]),
             Subject::Finding(id) => format!("finding {}", id.name()),
         };
@@ -286,7 +287,7 @@ mod tests {
         assert_eq!(names("kernel-stack").unwrap(), ["part kernel-stack"]);
         assert_eq!(names("kernel-*").unwrap(), ["part kernel-stack"]);
         assert_eq!(names("signal").unwrap(), ["signal", "part signal"]);
-        assert_eq!(names("timer-interrupt").unwrap(), [TIMER]);
+        assert_eq!(names("timer-interrupt").unwrap(), ["timer-interrupt"]);
         assert!(names("kernel-stak").unwrap_err().contains("did you mean kernel-stack?"));
     }
 

@@ -70,11 +70,19 @@ impl RendezvousPage {
     }
 }
 
-/// Uses every row that is ok once more, to be followed; then, if `timer` is the address of the timer's entry, waits for its interrupt.
+/// What is followed besides the rows.
+pub enum Awaited {
+    /// The timer's interrupt, by the address of its entry.
+    Timer(u64),
+    /// An execve, of the first row that makes a process.
+    Execve,
+}
+
+/// Uses every row that is ok once more, to be followed; then has the other happen.
 ///
 /// # Errors
 /// In words, when nothing can be followed.
-pub fn run(rows: &[TableRow], document: &Document, timer: Option<u64>) -> Result<(), String> {
+pub fn run(rows: &[TableRow], document: &Document, awaited: Option<Awaited>) -> Result<(), String> {
     let place =
         RendezvousPage::make().map_err(|errno| format!("nothing can be followed: {}", errno.desc()))?;
     let flag = Interrupt::default();
@@ -96,9 +104,18 @@ pub fn run(rows: &[TableRow], document: &Document, timer: Option<u64>) -> Result
             }
         }
     }
-    if let Some(address) = timer {
-        place.meet(Rendezvous::Timer(address));
-        (0..TURNS).for_each(|turn| _ = std::hint::black_box(turn));
+    match awaited {
+        Some(Awaited::Timer(address)) => {
+            place.meet(Rendezvous::Timer(address));
+            (0..TURNS).for_each(|turn| _ = std::hint::black_box(turn));
+        }
+        Some(Awaited::Execve) => {
+            if let Some(row) = rows.iter().find(|(_, operation)| operation.process) {
+                place.meet(Rendezvous::Execve(row.0.id, row.1.id));
+                measure_once(&mut host, *row);
+            }
+        }
+        None => (),
     }
     place.meet(Rendezvous::Over);
     Ok(())
@@ -114,5 +131,9 @@ fn counted((entry, operation): &TableRow, document: &Document) -> Option<f64> {
 /// Has a probe use a row as it does when it is counted. What it answers was judged before.
 fn use_once(place: &RendezvousPage, host: &mut Host, (entry, operation): TableRow) {
     place.meet(Rendezvous::Row(entry.id, operation.id));
+    measure_once(host, (entry, operation));
+}
+
+fn measure_once(host: &mut Host, (entry, operation): TableRow) {
     let _ = host.measure(entry.probe, CPU, &measure::counted_request((entry, operation), CPU, PARENT));
 }

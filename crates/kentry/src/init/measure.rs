@@ -1,11 +1,13 @@
 //! What a guest measures: its own kernel, as the command measures any Linux that it runs on.
 
-use super::{PARENT, ROUND_TIME, facts, follow, port, symbols};
+use super::follow::{self, Awaited};
+use super::{PARENT, ROUND_TIME, facts, port, symbols};
 use crate::this_machine::{ThisMachine, executor, here};
 use document::Document;
 use measure::{CountedPlan, CountedSetup, CpuChoice, HostPlan, Setup, TableRow};
 use places::guest::{Frame, Work};
 use places::host::{Interrupt, Priority};
+use record::trace::Event;
 use std::time::Duration;
 use table::{Kernel, Table};
 
@@ -23,10 +25,15 @@ pub fn run(work: &Work) -> Result<(), String> {
     facts::add_to(&mut document.environment);
     let text = serde_json::to_vec(&document).map_err(|error| error.to_string())?;
     port::send(&Frame::Document(text));
-    let symbols = if work.symbols || work.timer { symbols::all() } else { Vec::new() };
+    let is_timer = work.event == Some(Event::TimerInterrupt);
+    let symbols = if work.symbols || is_timer { symbols::all() } else { Vec::new() };
     if work.follows {
-        let timer = symbols.iter().find(|symbol| work.timer && symbol.name == TIMER);
-        follow::run(&rows, &document, timer.map(|symbol| symbol.address))?;
+        let timer = symbols.iter().find(|symbol| symbol.name == TIMER);
+        let awaited = work.event.and_then(|event| match event {
+            Event::TimerInterrupt => timer.map(|symbol| Awaited::Timer(symbol.address)),
+            Event::Execve => Some(Awaited::Execve),
+        });
+        follow::run(&rows, &document, awaited)?;
     }
     if work.symbols {
         port::send(&Frame::Symbols(symbols));

@@ -9,6 +9,7 @@ use measure::guest::{GuestPlan, Machine, Request, Setup};
 use measure::lab::machine_of;
 use places::guest::{Accelerator, Boot, Booted, Limits, Trouble, Work};
 use places::host::Interrupt;
+use record::trace::Event;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
@@ -28,8 +29,8 @@ pub struct LinuxMachine {
     pub limits: Limits,
     /// Whether the functions of each kernel are wanted.
     pub symbols: bool,
-    /// Whether an interrupt by the timer is followed.
-    pub timer: bool,
+    /// What is followed besides the rows.
+    pub event: Option<Event>,
 }
 
 /// What executes the guests, by the lab's judgement of this machine's KVM. `say` gets the reason why it is no KVM.
@@ -80,7 +81,7 @@ impl LinuxMachine {
             memory_mib: plan.memory_mib,
             ..places::guest::Machine::new(accelerator, None)
         };
-        Ok(LinuxMachine { machine, kernels, program: this_program()?, limits, symbols: false, timer: false })
+        Ok(LinuxMachine { machine, kernels, program: this_program()?, limits, symbols: false, event: None })
     }
 
     /// What a measurement needs besides its plan. `boots` is this machine, or somebody who watches it.
@@ -125,7 +126,7 @@ impl LinuxMachine {
             counts: machine_of(self.machine.accelerator).counter() == Counter::Instructions,
             follows: request.follows,
             symbols: self.symbols,
-            timer: self.timer,
+            event: self.event,
             budget: BUDGET,
             filter: request.filter,
             trace: request.trace,
@@ -272,7 +273,7 @@ mod tests {
             program: Vec::new(),
             limits,
             symbols: false,
-            timer: false,
+            event: None,
         };
         let usual = Request::default();
         assert_eq!(machine.kernel_for(&usual).unwrap().file, Path::new("/boot/vmlinux"));

@@ -29,8 +29,8 @@ pub struct Booted {
     pub traces: Vec<Trace>,
     /// Why a row was not followed, by the ids of entry and operation.
     pub unfollowed: Vec<((u16, u16), String)>,
-    /// An interrupt by the timer, from its entry until the interrupted program goes on, or why it was not followed; none if none came.
-    pub timer: Option<Result<Vec<Executed>, String>>,
+    /// What was followed besides the rows, or why it was not; none if it did not happen.
+    pub event: Option<Result<Vec<Executed>, String>>,
     /// The functions of the kernel, by address.
     pub symbols: Vec<Symbol>,
     /// How a program ended.
@@ -79,8 +79,8 @@ impl Booted {
 
     /// Keeps what was followed; why it ended too early, if it did.
     pub(super) fn followed(&mut self, (followed, error): (Followed, Option<Error>)) -> Option<Trouble> {
-        let Followed { traces, unfollowed, timer } = followed;
-        (self.traces, self.unfollowed, self.timer) = (traces, unfollowed, timer);
+        let Followed { traces, unfollowed, event } = followed;
+        (self.traces, self.unfollowed, self.event) = (traces, unfollowed, event);
         error.map(|error| Trouble::Followed(error.to_string()))
     }
 

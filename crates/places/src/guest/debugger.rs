@@ -38,6 +38,7 @@ pub struct Registers {
 }
 
 impl Registers {
+    const RAX: usize = 0;
     const RSI: usize = 4;
     const RDI: usize = 5;
     const RSP: usize = 7;
@@ -45,6 +46,11 @@ impl Registers {
     /// Arguments of a call (System V ABI, 3.2.3).
     pub fn first_arguments(&self) -> [u64; 2] {
         [self.general[Registers::RDI], self.general[Registers::RSI]]
+    }
+
+    /// What a system call has returned.
+    pub fn result(&self) -> i64 {
+        self.general[Registers::RAX].cast_signed()
     }
 
     /// The stack pointer.

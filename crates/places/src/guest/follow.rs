@@ -7,12 +7,12 @@
 use crate::guest::debugger::{Debugger, Error, Registers};
 use crate::guest::memory::Memory;
 use crate::guest::rendezvous::{self, Rendezvous};
-use crate::guest::timed::Timed;
+use crate::guest::timed::{self, SYSCALL, Timed};
 use iced_x86::{Code, FlowControl, Instruction};
 use record::abi;
-use record::trace::{Executed, MOST, Trace};
+use record::trace::{Event, Executed, MOST, MOST_OF_EVENT, Trace};
 use std::io::{Read, Write};
-use table::{Entry, Kernel, Table};
+use table::{Entry, Kernel, Operation, Table};
 
 /// Uses of an entry that pass before one is followed: those that a probe makes before it keeps a sample, and the first two that it keeps.
 const PASSED: u64 = abi::CHECKS + abi::WARM_SAMPLES + 2;
@@ -29,16 +29,25 @@ pub(crate) struct Followed {
     pub traces: Vec<Trace>,
     /// A row's ids, and why it was not followed.
     pub unfollowed: Vec<((u16, u16), String)>,
-    /// An interrupt by the timer, from its entry until the interrupted program goes on, or why it was not followed; none if none came.
-    pub timer: Option<Result<Vec<Executed>, String>>,
+    /// What is followed besides the rows, or why it was not; none if it did not happen.
+    pub event: Option<Result<Vec<Executed>, String>>,
 }
 
-/// A row that is waited for.
+/// A use of an entry that is waited for.
 struct Awaited {
-    row: (u16, u16),
+    what: What,
+    /// The address where it begins, in code of so many bits.
+    begin: u64,
     bits: u8,
-    timed: Timed,
     passed: u64,
+}
+
+/// What is followed then.
+enum What {
+    /// A row, by its ids, between its stamps.
+    Row((u16, u16), Timed),
+    /// A call that executes another program.
+    Execve,
 }
 
 /// Follows a guest.
@@ -71,11 +80,14 @@ impl<C: Read + Write> Follower<C> {
         loop {
             let at = self.debugger.registers()?;
             match self.awaited.take() {
-                Some(awaited) if at.rip == awaited.timed.begin => self.pass(awaited, &at)?,
+                Some(awaited) if at.rip == awaited.begin => self.pass(awaited, &at)?,
                 awaited => {
                     self.give_up(awaited)?;
                     match Rendezvous::of(at.first_arguments()).filter(|_| at.rip == rendezvous::PAGE) {
                         Some(Rendezvous::Row(entry, operation)) => self.await_row((entry, operation))?,
+                        Some(Rendezvous::Execve(entry, operation)) => {
+                            self.await_execve((entry, operation))?
+                        }
                         Some(Rendezvous::TooLong(entry, operation, count)) => {
                             self.followed.unfollowed.push(((entry, operation), too_long(count)));
                         }
@@ -105,21 +117,39 @@ impl<C: Read + Write> Follower<C> {
         self.followed.traces.retain(|trace| (trace.entry, trace.operation) != row);
         self.followed.unfollowed.retain(|(known, _)| *known != row);
         match timed(row) {
-            Ok((entry, timed)) => {
-                self.debugger.insert(timed.begin)?;
-                self.awaited = Some(Awaited { row, bits: entry.bits(), timed, passed: 0 });
+            Ok((entry, timed)) => self.wait_for(timed.begin, entry.bits(), What::Row(row, timed)),
+            Err(why) => {
+                self.followed.unfollowed.push((row, why));
+                Ok(())
             }
-            Err(why) => self.followed.unfollowed.push((row, why)),
         }
+    }
+
+    fn await_execve(&mut self, row: (u16, u16)) -> Result<(), Error> {
+        match row_of(row).and_then(|(entry, _)| Ok((entry, timed::execve(entry)?))) {
+            Ok((entry, begin)) => self.wait_for(begin, entry.bits(), What::Execve),
+            Err(why) => {
+                self.followed.event = Some(Err(why));
+                Ok(())
+            }
+        }
+    }
+
+    fn wait_for(&mut self, begin: u64, bits: u8, what: What) -> Result<(), Error> {
+        self.debugger.insert(begin)?;
+        self.awaited = Some(Awaited { what, begin, bits, passed: 0 });
         Ok(())
     }
 
-    /// A row whose probe ended before it was followed.
+    /// A use whose probe ended before it was followed.
     fn give_up(&mut self, awaited: Option<Awaited>) -> Result<(), Error> {
         let Some(awaited) = awaited else { return Ok(()) };
-        self.debugger.remove(awaited.timed.begin)?;
+        self.debugger.remove(awaited.begin)?;
         let why = format!("its probe ended after it had used the entry {} times", awaited.passed);
-        self.followed.unfollowed.push((awaited.row, why));
+        match awaited.what {
+            What::Row(row, _) => self.followed.unfollowed.push((row, why)),
+            What::Execve => self.followed.event = Some(Err(why)),
+        }
         Ok(())
     }
 
@@ -131,17 +161,45 @@ impl<C: Read + Write> Follower<C> {
             self.awaited = Some(awaited);
             return Ok(());
         }
-        let (end, is_wide) = (awaited.timed.end, awaited.bits == 64);
-        self.debugger.remove(awaited.timed.begin)?;
+        self.debugger.remove(awaited.begin)?;
         self.memory.forget();
-        let is_end = |at: &Registers| at.rip == end && at.ring() == 3 && is_long(at) == is_wide;
-        match self.steps(at, is_end)? {
+        match awaited.what {
+            What::Row(row, timed) => self.use_of(row, &timed, at),
+            What::Execve => self.execve(at),
+        }
+    }
+
+    /// Follows a row's use from here to its second stamp.
+    fn use_of(&mut self, row: (u16, u16), timed: &Timed, at: &Registers) -> Result<(), Error> {
+        let is_wide = is_long(at);
+        let is_end = |at: &Registers| at.rip == timed.end && at.ring() == 3 && is_long(at) == is_wide;
+        match self.steps(at, MOST, is_end)? {
             Some(steps) => {
-                self.followed.traces.push(trimmed(&awaited, steps));
+                self.followed.traces.push(trimmed(row, timed, steps));
                 self.has_followed = true;
             }
-            None => self.followed.unfollowed.push((awaited.row, endless("its use"))),
+            None => self.followed.unfollowed.push((row, endless("its use", MOST))),
         }
+        Ok(())
+    }
+
+    /// Follows an execve, at whose instruction the program is, to the first instruction of the new one.
+    fn execve(&mut self, at: &Registers) -> Result<(), Error> {
+        let mut has_entered = false;
+        let is_end = |at: &Registers| {
+            has_entered |= at.ring() == 0;
+            has_entered && at.ring() == 3
+        };
+        let steps = self.steps(at, MOST_OF_EVENT, is_end)?;
+        let behind = at.rip.wrapping_add(SYSCALL.len() as u64);
+        let now = self.debugger.registers()?;
+        self.followed.event = Some(match steps {
+            None => Err(endless(Event::Execve.name(), MOST_OF_EVENT)),
+            Some(_) if now.rip == behind => {
+                Err(format!("the kernel did not execute the program (rax is {})", now.result()))
+            }
+            Some(steps) => Ok(steps),
+        });
         Ok(())
     }
 
@@ -153,7 +211,7 @@ impl<C: Read + Write> Follower<C> {
             if !self.tick(address)? {
                 return Ok(false);
             }
-            if matches!(self.followed.timer, Some(Ok(_))) {
+            if matches!(self.followed.event, Some(Ok(_))) {
                 break;
             }
         }
@@ -174,8 +232,8 @@ impl<C: Read + Write> Follower<C> {
         self.memory.forget();
         let is_here = at.rip == address;
         if is_here {
-            let steps = self.steps(&at, |at| at.ring() == 3)?;
-            self.followed.timer = Some(steps.ok_or_else(|| endless("the timer's interrupt")));
+            let steps = self.steps(&at, MOST, |at| at.ring() == 3)?;
+            self.followed.event = Some(steps.ok_or_else(|| endless("the timer's interrupt", MOST)));
         }
         Ok(is_here)
     }
@@ -187,15 +245,16 @@ impl<C: Read + Write> Follower<C> {
         Ok(pushed.and_then(|bytes| bytes.first().copied()).is_some_and(|selector| selector & 3 == 3))
     }
 
-    /// Steps from here on until the end; none if that does not come within [`MOST`] steps.
+    /// Steps from here on until the end; none if that does not come within so many steps.
     fn steps(
         &mut self,
         begin: &Registers,
-        is_end: impl Fn(&Registers) -> bool,
+        most: usize,
+        mut is_end: impl FnMut(&Registers) -> bool,
     ) -> Result<Option<Vec<Executed>>, Error> {
         let (mut at, mut steps) = (*begin, Vec::new());
         while !is_end(&at) {
-            if steps.len() == MOST {
+            if steps.len() == most {
                 return Ok(None);
             }
             let (ring, long) = (at.ring(), is_long(&at));
@@ -213,32 +272,34 @@ fn is_long(at: &Registers) -> bool {
     at.ring() == 0 || at.cs == USER_CS
 }
 
-fn endless(what: &str) -> String {
-    format!("{what} did not end within {MOST} instructions")
+fn endless(what: &str, most: usize) -> String {
+    format!("{what} did not end within {most} instructions")
 }
 
 fn too_long(count: u32) -> String {
     format!("a use of it executes {count} instructions, and at most {MOST} are followed")
 }
 
-fn timed((entry, operation): (u16, u16)) -> Result<(&'static Entry, Timed), String> {
-    let table = Table::get();
-    let row = table.rows(Kernel::Linux).find(|(known, of)| (known.id, of.id) == (entry, operation));
-    let (entry, operation) = row.ok_or("the guest spoke of a row that is none")?;
+fn row_of((entry, operation): (u16, u16)) -> Result<(&'static Entry, &'static Operation), String> {
+    let row = Table::get().rows(Kernel::Linux).find(|(known, of)| (known.id, of.id) == (entry, operation));
+    row.ok_or_else(|| "the guest spoke of a row that is none".into())
+}
+
+fn timed(row: (u16, u16)) -> Result<(&'static Entry, Timed), String> {
+    let (entry, operation) = row_of(row)?;
     Timed::of(entry, operation).map(|timed| (entry, timed))
 }
 
 /// What is the entry's own. An instruction that faults is begun but not executed, and QEMU does not count it; one whose purpose is the
 /// exception is.
-fn trimmed(awaited: &Awaited, mut steps: Vec<Executed>) -> Trace {
+fn trimmed((entry, operation): (u16, u16), timed: &Timed, mut steps: Vec<Executed>) -> Trace {
     let executed: Vec<Instruction> = steps.iter().map(Executed::decode).collect();
-    let (own, control) = awaited.timed.own(&executed);
+    let (own, control) = timed.own(&executed);
     let of_own = executed.get(own.clone()).unwrap_or_default();
     steps.truncate(own.end);
     steps.drain(..own.start);
     let enters = |pair: &&[Executed]| pair[0].ring == 3 && pair[1].ring == 0;
     let faults = steps.windows(2).zip(of_own).filter(|(pair, begun)| enters(pair) && faulted(begun)).count();
-    let (entry, operation) = awaited.row;
     Trace { entry, operation, steps, control: control + faults }
 }
 
@@ -259,8 +320,7 @@ mod tests {
     /// How many of these instructions the count has, each of which enters the kernel.
     fn counted(bytes: &[u8]) -> usize {
         let timed = Timed { begin: 0, end: 0, control: Vec::new() };
-        let awaited = Awaited { row: (1, 2), bits: 64, timed, passed: 0 };
-        let trace = trimmed(&awaited, vec![step(3, bytes), step(0, &[0x90])]);
+        let trace = trimmed((1, 2), &timed, vec![step(3, bytes), step(0, &[0x90])]);
         assert_eq!((trace.entry, trace.operation, trace.steps.len()), (1, 2, 2));
         trace.steps.len() - trace.control
     }

@@ -19,6 +19,8 @@ pub enum Rendezvous {
     TooLong(u16, u16, u32),
     /// The program will now loop in ring 3, so that the timer, whose entry is at this address of the kernel, interrupts it there.
     Timer(u64),
+    /// The next process to execute a probe measures this row, of whose execves one is followed.
+    Execve(u16, u16),
     /// The answer is to be how many instructions the last row's use was, without what its control has; 0 where it was not followed.
     Count,
     /// Nothing more is to be followed.
@@ -31,16 +33,15 @@ impl Rendezvous {
     const COUNT: u64 = 3;
     const OVER: u64 = 4;
     const TOO_LONG: u64 = 5;
+    const EXECVE: u64 = 6;
 
     /// The arguments of the call.
     pub fn arguments(self) -> [u64; 2] {
         match self {
-            Rendezvous::Row(entry, operation) => {
-                [Rendezvous::ROW, u64::from(entry) << 16 | u64::from(operation)]
-            }
+            Rendezvous::Row(entry, operation) => [Rendezvous::ROW, row(entry, operation)],
+            Rendezvous::Execve(entry, operation) => [Rendezvous::EXECVE, row(entry, operation)],
             Rendezvous::TooLong(entry, operation, count) => {
-                let row = u64::from(entry) << 16 | u64::from(operation);
-                [Rendezvous::TOO_LONG, u64::from(count) << 32 | row]
+                [Rendezvous::TOO_LONG, u64::from(count) << 32 | row(entry, operation)]
             }
             Rendezvous::Timer(address) => [Rendezvous::TIMER, address],
             Rendezvous::Count => [Rendezvous::COUNT, 0],
@@ -51,10 +52,8 @@ impl Rendezvous {
     /// Of these arguments; none where they make no sense.
     pub fn of([what, about]: [u64; 2]) -> Option<Rendezvous> {
         match what {
-            Rendezvous::ROW => {
-                let entry = u16::try_from(about >> 16).ok()?;
-                Some(Rendezvous::Row(entry, about as u16))
-            }
+            Rendezvous::ROW => Some(Rendezvous::Row(u16::try_from(about >> 16).ok()?, about as u16)),
+            Rendezvous::EXECVE => Some(Rendezvous::Execve(u16::try_from(about >> 16).ok()?, about as u16)),
             Rendezvous::TOO_LONG => {
                 Some(Rendezvous::TooLong((about >> 16) as u16, about as u16, (about >> 32) as u32))
             }
@@ -64,6 +63,10 @@ impl Rendezvous {
             _ => None,
         }
     }
+}
+
+fn row(entry: u16, operation: u16) -> u64 {
+    u64::from(entry) << 16 | u64::from(operation)
 }
 
 #[cfg(test)]
@@ -78,12 +81,13 @@ mod tests {
             Rendezvous::TooLong(0, 7, 1),
             Rendezvous::TooLong(u16::MAX, 1, u32::MAX),
             Rendezvous::Timer(5),
+            Rendezvous::Execve(0, 7),
             Rendezvous::Count,
             Rendezvous::Over,
         ] {
             assert_eq!(Rendezvous::of(rendezvous.arguments()), Some(rendezvous));
         }
-        assert_eq!(Rendezvous::of([6, 0]), None);
+        assert_eq!(Rendezvous::of([7, 0]), None);
         assert_eq!(Rendezvous::of([1, 1 << 32]), None);
     }
 }

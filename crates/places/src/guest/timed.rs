@@ -10,6 +10,15 @@ use table::{Entry, Operation};
 const STAMP: [Mnemonic; 6] =
     [Mnemonic::Lfence, Mnemonic::Rdtsc, Mnemonic::Lfence, Mnemonic::Mov, Mnemonic::Mov, Mnemonic::Lfence];
 
+/// The instruction that makes a system call.
+pub(crate) const SYSCALL: [u8; 2] = [0x0f, 0x05];
+
+/// The number of execve (arch/x86/entry/syscalls/syscall_64.tbl).
+const EXECVE: u32 = 59;
+
+/// The function of a probe that makes a process, which executes another program (probe/x86_64/process.c).
+const MAKES_PROCESS: &str = "make_process";
+
 /// Controls have a dozen instructions.
 const MOST: usize = 256;
 
@@ -58,6 +67,19 @@ impl Timed {
             executed.iter().rev().zip(self.control.iter().rev()).take(left).take_while(pairs).count();
         (before..executed.len() - behind, self.control.len() - before - behind)
     }
+}
+
+/// Where the process that an entry's probe makes executes another program: the address of `syscall`, behind the instruction that loads
+/// its number.
+///
+/// # Errors
+/// In words, when the probe has no such place.
+pub(crate) fn execve(entry: &Entry) -> Result<u64, String> {
+    let code = function(entry, MAKES_PROCESS).unwrap_or_default();
+    let loads = |one: &Instruction| one.code() == Code::Mov_r32_imm32 && one.immediate32() == EXECVE;
+    let behind = code.iter().skip_while(|one| !loads(one));
+    let found = behind.into_iter().find(|one| one.code() == Code::Syscall);
+    found.map(Instruction::ip).ok_or_else(|| format!("{} executes no other program", entry.probe.name()))
 }
 
 /// The instructions of one function of an entry's probe.
@@ -121,6 +143,13 @@ mod tests {
             let timed = Timed::of(entry, operation).unwrap_or_else(|why| panic!("{name}: {why}"));
             assert!(timed.begin < timed.end, "{name}");
         }
+    }
+
+    #[test]
+    fn the_probe_of_64_bits_executes_another_program() {
+        let at = |name| execve(Table::get().entry(name).unwrap());
+        assert!(at("syscall-x86_64").is_ok(), "{:?}", at("syscall-x86_64"));
+        assert!(at("int80-i386").is_err());
     }
 
     #[test]

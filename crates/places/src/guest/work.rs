@@ -1,5 +1,6 @@
 //! What the guest's only program is to do, as a file of the archive that it boots with.
 
+use record::trace::Event;
 use serde::{Deserialize, Serialize};
 use table::Filter;
 
@@ -13,8 +14,8 @@ pub struct Work {
     pub counts: bool,
     /// Whether a use of each row is followed, after all were counted.
     pub follows: bool,
-    /// Whether an interrupt by the timer is followed, too. It takes some ten thousand instructions.
-    pub timer: bool,
+    /// What is followed besides the rows. An execve is one of the row that makes a process, which must be among them.
+    pub event: Option<Event>,
     /// Whether the kernel's symbols are wanted.
     pub symbols: bool,
     /// Seconds for measuring time.

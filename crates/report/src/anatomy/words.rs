@@ -3,7 +3,7 @@
 use super::several;
 use crate::figure::{ABSENT, number};
 use attribution::anatomy::{
-    Anatomy, BootedConfiguration, Confidence, Document, Followed, Instruction, Part, PartCount, TIMER, Timed,
+    Anatomy, BootedConfiguration, Confidence, Document, Event, Followed, Instruction, Part, PartCount, Timed,
 };
 
 /// What a count is, and is not.
@@ -20,12 +20,12 @@ pub(super) fn legend(document: &Document) -> String {
     format!("{LEGEND}{several}.")
 }
 
-/// `getppid through syscall-x86_64`; of what no program asks for, its name.
+/// `getppid through syscall-x86_64`; of what is no entry, its name.
 pub(super) fn title(document: &Document) -> String {
     let Some(anatomy) = document.first().map(|path| &path.anatomy) else { return ABSENT.to_owned() };
-    match anatomy.entry.as_str() {
-        TIMER => anatomy.entry.clone(),
-        entry => format!("{} through {entry}", anatomy.operation),
+    match Event::named(&anatomy.entry) {
+        Some(event) => event.name().to_owned(),
+        None => format!("{} through {}", anatomy.operation, anatomy.entry),
     }
 }
 
@@ -107,8 +107,10 @@ fn path_in_words(path: &Followed) -> String {
     let all = path.anatomy.instructions.len();
     let (kernel, program) = (path.anatomy.in_ring(0), path.anatomy.in_ring(3));
     let followed = format!("{} ({kernel} in ring 0, {program} in ring 3)", instructions(all));
-    if path.anatomy.entry == TIMER {
-        return followed + &beside_the_tick(&path.anatomy);
+    match Event::named(&path.anatomy.entry) {
+        Some(Event::TimerInterrupt) => return followed + &beside_the_tick(&path.anatomy),
+        Some(Event::Execve) => return followed,
+        None => (),
     }
     let left_out = match path.control {
         0 => String::new(),

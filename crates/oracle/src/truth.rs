@@ -1,119 +1,18 @@
 //! What an instruction belongs to, by the names that the kernel's developers gave to its functions: a table of its own, which knows
 //! nothing of how the anatomy comes to its answers.
 
-use super::debug::{Debug, Frame};
+use crate::debug::Debug;
+use crate::frame::Frame;
+use crate::functions::{self, begins};
+use crate::held::Held;
 use attribution::anatomy::{Anatomy, Instruction, Part};
 use iced_x86::{Decoder, DecoderOptions, Mnemonic, OpKind, Register};
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
-/// Functions by how their names begin, and the parts that their code may have. The first that fits decides.
-const FUNCTIONS: &[(&[&str], &[Part])] = &[
-    (
-        &[
-            "__x86_return_thunk",
-            "its_return_thunk",
-            "srso_",
-            "retbleed_",
-            "zen_untrain_ret",
-            "entry_untrain_ret",
-        ],
-        &[Part::Returns],
-    ),
-    (&["__x86_indirect_", "__x86_retpoline", "its_static_thunk"], &[Part::Retpoline]),
-    (&["clear_bhb_loop"], &[Part::Bhb]),
-    (&["sync_regs", "fixup_bad_iret"], &[Part::CopyFrame]),
-    (&["amd_clear_divider"], &[Part::Divider]),
-    (&["mds_user_clear_cpu_buffers", "mds_clear_cpu_buffers", "x86_clear_cpu_buffers"], &[Part::Verw]),
-    (
-        &["prandom_u32_state", "choose_random_kstack_offset", "add_random_kstack_offset", "kstack_"],
-        &[Part::StackOffset],
-    ),
-    (&["int80_is_external"], &[Part::ExternalCheck]),
-    (&["array_index_mask_nospec"], &[Part::IndexMask]),
-    (
-        &[
-            "audit_syscall_entry",
-            "audit_syscall_exit",
-            "__audit_syscall_",
-            "audit_context",
-            "syscall_enter_audit",
-        ],
-        &[Part::Audit],
-    ),
-    (&["secure_computing", "__secure_computing", "__seccomp_", "seccomp_"], &[Part::Filter]),
-    (&["trace_sys_enter", "trace_sys_exit", "trace_syscall_e"], &[Part::Trace]),
-    (&["schedule$", "__schedule$", "preempt_schedule"], &[Part::Schedule]),
-    (&["arch_do_signal_or_restart", "get_signal", "handle_signal", "do_signal"], &[Part::Signal]),
-    (&["x64_sys_call", "ia32_sys_call", "x32_sys_call"], &[Part::Dispatch]),
-    (&["do_syscall_x64", "do_syscall_x32", "do_syscall_32_irqs_on"], &[Part::Dispatch, Part::IndexMask]),
-    (&["syscall_32_enter"], &[Part::Handler]),
-    (
-        &[
-            "syscall_enter_from_user_mode",
-            "__syscall_enter_from_user",
-            "enter_from_user_mode",
-            "__enter_from_user_mode",
-            "syscall_trace_enter",
-            "syscall_exit_",
-            "__syscall_exit",
-            "exit_to_user_mode",
-            "__exit_to_user_mode",
-            "irqentry_",
-            "arch_exit_to_user_mode",
-            "syscall_rt_",
-            "irq_enter_rcu",
-            "irq_exit_rcu",
-            "__irq_exit_rcu",
-            "prepare_exit_to_usermode",
-            "run_irq_",
-            "fred_update",
-            "user_exit",
-            "user_enter",
-            "context_tracking",
-            "arch_enter_from_user_mode",
-            "arch_check_user_regs",
-        ],
-        &[Part::Work],
-    ),
-    (
-        &["__x64_sys_", "__ia32_sys_", "__ia32_compat_sys_", "__do_sys_", "__se_sys_", "__do_compat_sys_"],
-        &[Part::Service],
-    ),
-    (
-        &[
-            "do_user_addr_fault",
-            "do_error_trap",
-            "do_trap",
-            "__sysvec_",
-            "handle_bug",
-            "handle_invalid_op",
-            "do_int3",
-            "apic_eoi",
-            "ack_APIC_irq",
-            "exc_debug_user",
-            "bad_area",
-        ],
-        &[Part::Service],
-    ),
-    (
-        &["handle_page_fault", "kmmio_fault", "fault_in_kernel_space", "kvm_handle_async_pf", "read_cr2"],
-        &[Part::Handler, Part::Service],
-    ),
-    (
-        &[
-            "do_syscall_64",
-            "do_int80_",
-            "int80_emulation",
-            "__do_fast_syscall_32",
-            "do_fast_syscall_32",
-            "do_SYSENTER_32",
-            "exc_",
-            "sysvec_",
-            "common_interrupt",
-        ],
-        &[Part::Handler],
-    ),
-];
+/// X86_FEATURE_XENPV and X86_FEATURE_ALWAYS: code that is there for a guest of Xen, or that boot always replaces.
+const XEN: u16 = 8 * 32 + 16;
+const ALWAYS: u16 = 3 * 32 + 21;
 
 /// Functions whose code behind the work of the exit decides how to return.
 const CHECKED: &[&str] = &["do_syscall_64", "do_fast_syscall_32", "do_SYSENTER_32"];
@@ -129,45 +28,11 @@ const KEYS: &[(&str, Part)] = &[
     ("switch_mm_", Part::Ibpb),
 ];
 
-/// X86_FEATURE_… by number, and what code is there for it.
-const FEATURES: &[(u16, &[Part])] = &[
-    (7 * 32 + 11, &[Part::Pti]),
-    (9 * 32 + 20, &[Part::Smap]),
-    (4 * 32 + 17, &[Part::Pcid]),
-    (11 * 32 + 4, &[Part::Swapgs]),
-    (11 * 32 + 5, &[Part::Swapgs]),
-    (21 * 32 + 1, &[Part::Bhb]),
-    (11 * 32 + 10, &[Part::Ibpb]),
-];
-
-/// What is wrong with an instruction.
-#[derive(Debug)]
-pub struct Wrong {
-    pub place: usize,
-    pub expected: Vec<Part>,
-    pub frames: Vec<Frame>,
-}
-
-/// A path that was held against the truth.
-#[derive(Debug, Default)]
-pub struct Held {
-    pub all: usize,
-    /// Of so many the debug information says nothing: code of the assembler, and what was executed in the program.
-    pub unknown: usize,
-    pub wrong: Vec<Wrong>,
-}
-
-impl Held {
-    pub fn rate(&self) -> f64 {
-        self.wrong.len() as f64 / (self.all - self.unknown).max(1) as f64
-    }
-}
-
-/// Holds each instruction of a path against the kernel's own words.
+/// Holds each instruction of a path against the kernel's own words: its debug information, sources and tables.
 pub fn hold(anatomy: &Anatomy, debug: &Debug) -> Held {
     let anatomy = &unmoved(anatomy, debug);
-    let mut held = Held { all: anatomy.instructions.len(), ..Held::default() };
-    let mut calls: Vec<(u64, Vec<Frame>)> = Vec::new();
+    let mut held = Held::default();
+    let mut calls: Vec<(u64, Rc<[Rc<Frame>]>)> = Vec::new();
     let mut lines = Lines::of(anatomy, debug);
     let switches = |one: &Instruction| one.function_name() == "__switch_to_asm";
     let first = anatomy.instructions.iter().position(switches).unwrap_or(usize::MAX);
@@ -176,7 +41,7 @@ pub fn hold(anatomy: &Anatomy, debug: &Debug) -> Held {
     for (place, one) in anatomy.instructions.iter().enumerate() {
         if one.ring == 3 {
             calls.clear();
-            held.unknown += 1;
+            held.hold(one.part, None, Vec::new);
             continue;
         }
         // Other tasks.
@@ -192,7 +57,7 @@ pub fn hold(anatomy: &Anatomy, debug: &Debug) -> Held {
             calls.truncate(first);
         }
         let own = debug.frames(one.address);
-        let mut frames = own.clone();
+        let mut frames = own.to_vec();
         calls.iter().rev().for_each(|(_, of_call)| frames.extend(of_call.iter().cloned()));
         lines.note(&frames, &own);
         let other_task = (first..=last).contains(&place).then(|| vec![Part::Schedule]);
@@ -200,17 +65,22 @@ pub fn hold(anatomy: &Anatomy, debug: &Debug) -> Held {
         let is_site = debug.keys.contains_key(&one.address)
             || told.as_ref().and_then(|told| told.first()).is_some_and(|part| SITES.contains(part));
         let other_task = other_task.map(|mut parts| {
-            let also = told.iter().flatten().filter(|part| matches!(part, Part::Paravirt | Part::Canary));
+            let also = told
+                .iter()
+                .flatten()
+                .filter(|part| matches!(part, Part::Paravirt | Part::Canary | Part::Rsb));
             parts.extend(also.copied());
             parts
         });
-        match other_task.filter(|_| !is_site && told.is_some()).or(told) {
-            Some(expected) if !expected.contains(&one.part) => {
-                held.wrong.push(Wrong { place, expected, frames })
+        let told = other_task.filter(|_| !is_site && told.is_some()).or(told);
+        let in_table = debug.tables.at(one).filter(|_| !debug.keys.contains_key(&one.address));
+        let told = match (told, in_table) {
+            (Some(told), Some(in_table)) => {
+                Some(told.into_iter().filter(|part| in_table.contains(part)).collect())
             }
-            Some(_) => {}
-            None => held.unknown += 1,
-        }
+            (told, in_table) => told.or(in_table),
+        };
+        held.hold(one.part, told, || frames.iter().map(|frame| Frame::clone(frame)).collect());
         let length = one.bytes.len() as u64 / 2;
         let next = anatomy.instructions.get(place + 1).map(|next| next.address);
         if one.text.starts_with("call") && next != Some(one.address + length) {
@@ -270,7 +140,7 @@ impl Lines {
     /// Before a path is held: the lines in which audit's function is called, and the one before.
     fn of(anatomy: &Anatomy, debug: &Debug) -> Lines {
         let calls = anatomy.instructions.iter().filter(|one| one.text == "call syscall_enter_audit");
-        let frame = |one: &Instruction| debug.frames(one.address).into_iter().next();
+        let frame = |one: &Instruction| debug.frames(one.address).first().cloned();
         let audits = calls.filter_map(frame).map(|frame| frame.line).collect();
         Lines { audits, ..Lines::default() }
     }
@@ -279,7 +149,7 @@ impl Lines {
         self.audits.iter().any(|line| (line - 1..=*line).contains(&frame.line))
     }
 
-    fn note(&mut self, frames: &[Frame], own: &[Frame]) {
+    fn note(&mut self, frames: &[Rc<Frame>], own: &[Rc<Frame>]) {
         let exit = frames.windows(2).find(|pair| pair[0].function.starts_with("syscall_exit_to_user_mode"));
         if let Some([_, caller]) = exit {
             self.exits.insert(caller.function.clone(), caller.line);
@@ -299,22 +169,22 @@ fn truth(
     one: &Instruction,
     place: usize,
     anatomy: &Anatomy,
-    frames: &[Frame],
-    own: &[Frame],
+    frames: &[Rc<Frame>],
+    own: &[Rc<Frame>],
     debug: &Debug,
     lines: &Lines,
 ) -> Option<Vec<Part>> {
     let (address, text) = (one.address, one.text.as_str());
     let is_nop = text.starts_with("nop") || text.starts_with("xchg %ax, %ax");
-    if debug.traced.contains(&address) {
+    if debug.tables.traced.contains(&address) {
         return Some(vec![Part::FunctionTrace]);
     }
     if let Some(key) = debug.keys.get(&address) {
         let known = KEYS.iter().find(|(name, _)| key.starts_with(name));
         return Some(vec![known.map_or(Part::StaticKeys, |(_, part)| *part)]);
     }
-    let features = debug.features(address);
-    if let Some((_, parts)) = FEATURES.iter().find(|(feature, _)| features.contains(feature)) {
+    let features = debug.tables.features(address);
+    if let Some(parts) = debug.tables.of_features(address) {
         return Some(parts.to_vec());
     }
     let is_function_start = debug.begins(address);
@@ -326,14 +196,13 @@ fn truth(
         return Some(vec![Part::Canary]);
     }
     let is_assembler = own.last().is_none_or(|frame| frame.file.ends_with(".S") || frame.function.is_empty());
-    let name = debug.function(address);
-    let mut expected = match is_assembler {
-        true => {
-            FUNCTIONS[..3].iter().find(|(names, _)| begins(name, names)).map(|(_, parts)| parts.to_vec())?
-        }
-        false => of_frames(frames)?,
-    };
-    if is_nop && (features.contains(&(8 * 32 + 16)) || features.contains(&(3 * 32 + 21))) {
+    if is_assembler {
+        let parts = of_assembler(one, own, frames, debug);
+        let of_xen = is_nop && (features.contains(&XEN) || features.contains(&ALWAYS));
+        return if of_xen { Some([parts.unwrap_or_default(), vec![Part::Paravirt]].concat()) } else { parts };
+    }
+    let mut expected = of_frames(frames)?;
+    if is_nop && (features.contains(&XEN) || features.contains(&ALWAYS)) {
         expected.push(Part::Paravirt);
     }
     // Code that is reached by a jump over what is off.
@@ -348,12 +217,18 @@ fn truth(
             Part::StaticKeys,
         ]);
     }
-    if is_nop && debug.is_paravirt(address) {
+    if is_nop && debug.tables.is_paravirt(address) {
         return Some(vec![Part::Paravirt]);
     }
     if text == "swapgs" {
         return Some(vec![Part::Swapgs]);
     }
+    // What the service has called belongs to it, or to what it is for besides; so does an exception that it has raised.
+    let is_call =
+        |frame: &Rc<Frame>| frame.parts == Some(&[Part::Service]) && frame.function.contains("_sys_");
+    let is_of_service = frames.iter().any(is_call);
+    let is_exception = |frame: &Rc<Frame>| begins(&frame.function, &["exc_", "sysvec_"]);
+    let may_be_service = is_of_service && (expected == [Part::Audit] || frames.iter().any(is_exception));
     // The stack of interrupts.
     let is_switch = text.starts_with("mov %rsp, (")
         || text == "pop %rsp"
@@ -392,6 +267,9 @@ fn truth(
     if is_of_stack_offset(own, debug) {
         expected = vec![Part::StackOffset];
     }
+    if may_be_service {
+        expected.push(Part::Service);
+    }
     let innermost = frames.first()?;
     // What was loaded for several.
     if matches!(innermost.function.as_str(), "get_current" | "current_thread_info" | "current_top_of_stack") {
@@ -414,8 +292,41 @@ fn truth(
     Some(expected)
 }
 
+/// Assembler's code: thunks have their names, an entry's code the lines of its sources, and what C code has called is part of that.
+fn of_assembler(
+    one: &Instruction,
+    own: &[Rc<Frame>],
+    frames: &[Rc<Frame>],
+    debug: &Debug,
+) -> Option<Vec<Part>> {
+    if let Some(parts) = functions::of_thunk(debug.function(one.address)) {
+        return Some(parts.to_vec());
+    }
+    let line = own.last().map(|frame| (frame.file.as_str(), frame.line));
+    let is_entry = line.is_some_and(|(file, line)| debug.sources.are_entered(file, line));
+    // What boot has put there for a feature has no line of its own, but that of what stands before.
+    let stands_in = ["nop", "xchg %ax, %ax", "jmp"].iter().any(|start| one.text.starts_with(start));
+    if is_entry && stands_in && !debug.tables.features(one.address).is_empty() {
+        return None;
+    }
+    if is_entry {
+        return line.and_then(|(file, line)| debug.sources.parts(file, line, &one.text));
+    }
+    let is_called = line.is_some_and(|(file, _)| file.ends_with(".S")) && !is_entry;
+    let mut parts = of_frames(&frames[own.len()..]).filter(|_| is_called)?;
+    // The address that a program gives is masked, a switch fills the return stack, and what is there for other processors is not told.
+    parts.extend([Part::IndexMask, Part::Rsb, Part::StaticKeys, Part::Paravirt]);
+    if one.text.contains("%gs:") {
+        parts.push(Part::Canary);
+    }
+    if matches!(one.text.as_str(), "swapgs" | "lfence") {
+        parts.push(Part::Swapgs);
+    }
+    Some(parts)
+}
+
 /// Code of an entry's C function that is of no other.
-fn of_own_code(one: &Instruction, own: &[Frame], lines: &Lines, expected: &mut Vec<Part>) {
+fn of_own_code(one: &Instruction, own: &[Rc<Frame>], lines: &Lines, expected: &mut Vec<Part>) {
     let (Some(frame), text) = (own.last(), one.text.as_str()) else { return };
     let is_checked = CHECKED.contains(&frame.function.as_str());
     let is_frame = ["push", "pop", "ret", "lea -0x", "leave"].iter().any(|start| text.starts_with(start));
@@ -433,34 +344,20 @@ fn of_own_code(one: &Instruction, own: &[Frame], lines: &Lines, expected: &mut V
 }
 
 /// Whether a line of the macro that takes, or draws, the stack's offset is the first that has a meaning of its own.
-fn is_of_stack_offset(own: &[Frame], debug: &Debug) -> bool {
+fn is_of_stack_offset(own: &[Rc<Frame>], debug: &Debug) -> bool {
     let is_macro = |frame: &Frame| debug.stack_offset.contains(&(base(&frame.function), frame.line));
-    let means = |frame: &&Frame| {
-        is_macro(frame)
-            || frame.function.starts_with("arch_local_irq")
-            || of_frames(std::slice::from_ref(frame)).is_some()
+    let means = |frame: &&Rc<Frame>| {
+        is_macro(frame) || frame.function.starts_with("arch_local_irq") || frame.parts.is_some()
     };
-    own.iter().find(means).is_some_and(is_macro)
+    own.iter().find(means).is_some_and(|frame| is_macro(frame))
 }
 
 fn base(function: &str) -> String {
     function.split('.').next().unwrap_or_default().to_string()
 }
 
-fn of_frames(frames: &[Frame]) -> Option<Vec<Part>> {
-    let of = |frame: &Frame| {
-        let name = frame.function.split('.').next().unwrap_or_default();
-        FUNCTIONS.iter().find(|(names, _)| begins(name, names))
-    };
-    frames.iter().find_map(of).map(|(_, parts)| parts.to_vec())
-}
-
-fn begins(name: &str, all: &[&str]) -> bool {
-    let fits = |start: &str| match start.strip_suffix('$') {
-        Some(whole) => name == whole,
-        None => name.starts_with(start),
-    };
-    all.iter().any(|start| fits(start))
+fn of_frames(frames: &[Rc<Frame>]) -> Option<Vec<Part>> {
+    frames.iter().find_map(|frame| frame.parts).map(<[Part]>::to_vec)
 }
 
 fn near_guard(anatomy: &Anatomy, place: usize) -> bool {
