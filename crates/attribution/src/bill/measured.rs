@@ -122,6 +122,16 @@ impl Measured {
         }
     }
 
+    /// The 10th and the 90th percentile of the sweeps; `None` of a count, and of fewer than ten sweeps.
+    pub fn range(&self, combination: &[(usize, f64)]) -> Option<[f64; 2]> {
+        let Parts::Times(times) = self.parts(combination)? else { return None };
+        let mut sums = self.sums(&times)?;
+        sums.sort_by(f64::total_cmp);
+        let last = sums.len().checked_sub(1).filter(|last| *last >= 9)?;
+        let at = |share: f64| sums.get((last as f64 * share).round() as usize).copied();
+        Some([at(0.1)?, at(0.9)?])
+    }
+
     /// A total of such figures, each with a factor.
     pub fn total(&self, parts: &[(&Combination, f64)]) -> Option<Figure> {
         let mut estimate = 0.0;

@@ -28,14 +28,16 @@ pub struct Ring3 {
     pub whole: Option<Figure>,
     /// The whole less bare.
     pub added: Option<Figure>,
-    /// The sum of the steps, each alone; of those that have a figure.
-    pub sum: Option<Figure>,
-    /// What the whole adds beyond that sum.
-    pub interactions: Option<Figure>,
     /// Of each step of the bill, in its order.
     pub lines: Vec<Ring3Line>,
     /// What of the whole the protections are: the whole less the whole without them.
     pub protections: Option<Figure>,
+    /// As [`Ring3Line::range`], of the protections.
+    pub protections_range: Option<[f64; 2]>,
+    /// The whole less itself: a second arm of the same bytes, which shows what noise alone makes of nothing.
+    pub control: Option<Figure>,
+    /// The fewest turns that a figure of these is of: others were disturbed.
+    pub undisturbed: Option<usize>,
     /// What the entry and operation cost on this Linux, measured by the entry itself; null where that was not measured.
     pub here: Option<Figure>,
     /// What the path has that ring 3 does not execute, each instruction once.
@@ -56,6 +58,8 @@ pub struct Ring3Line {
     pub alone: Option<Figure>,
     /// Likewise.
     pub in_company: Option<Figure>,
+    /// Of `in_company`, the 10th and the 90th percentile of the turns, each of which has a layout of its own: a kernel has one layout.
+    pub range: Option<[f64; 2]>,
     /// The instructions of the step alone that are left out, by name.
     pub left_out: Vec<String>,
     /// Why there is no figure, in words; null where there is.
@@ -112,6 +116,8 @@ pub struct Arms {
     of_configuration: BTreeMap<usize, (usize, Instructions)>,
     /// The same with all steps but the protections.
     unprotected: (usize, Instructions),
+    /// The whole once more, as an arm of its own.
+    control: usize,
     /// Of each arm, the values of its switches.
     pub values: Vec<SwitchValues>,
     identities: Vec<Vec<u8>>,
@@ -153,6 +159,7 @@ impl Arms {
         let mut arms = Arms {
             of_configuration: BTreeMap::new(),
             unprotected: (0, Vec::new()),
+            control: 0,
             values: Vec::new(),
             identities: Vec::new(),
             plan,
@@ -163,6 +170,10 @@ impl Arms {
             arms.of_configuration.insert(place, arm);
         }
         arms.unprotected = arms.arm(arms.without_protections(table), program)?;
+        let whole =
+            arms.of_arms(&arms.plan.whole).first().and_then(|(arm, _)| arms.values.get(*arm).cloned());
+        arms.control = arms.values.len();
+        arms.values.extend(whole);
         Ok(arms)
     }
 
@@ -214,15 +225,15 @@ impl Arms {
         let plan = &self.plan;
         let sum_of = |of: &[(usize, f64)]| self.of_arms(of);
         let added = sum_of(&less(&plan.whole, &plan.bare));
-        let alone: Vec<Combination> = plan.alone.iter().map(|step| sum_of(step)).collect();
-        let told: Vec<&Combination> = alone.iter().filter(|step| !step.is_empty()).collect();
-        let all = |factor: f64| told.iter().map(|step| (*step, factor)).collect::<Vec<_>>();
         let whole = sum_of(&plan.whole);
         let protections = less(&whole, &[(self.unprotected.0, 1.0)]);
         let figure = |sum: &Combination| {
             (!sum.is_empty()).then(|| measured.figure(sum)).flatten().map(Figure::without_verdict)
         };
-        let lines = (0..plan.steps.all.len()).map(|place| self.line(&measured, &failures, place)).collect();
+        let lines: Vec<Ring3Line> =
+            (0..plan.steps.all.len()).map(|place| self.line(&measured, &failures, place)).collect();
+        let of_steps = lines.iter().filter_map(|line| line.in_company);
+        let undisturbed = of_steps.chain(figure(&whole)).map(|figure| figure.rounds).min();
         Ring3 {
             path: place.path,
             cpu: place.cpu,
@@ -232,12 +243,11 @@ impl Arms {
             bare: figure(&sum_of(&plan.bare)),
             whole: figure(&whole),
             added: figure(&added),
-            sum: measured.total(&all(1.0)).map(Figure::without_verdict),
-            interactions: measured
-                .total(&[vec![(&added, 1.0)], all(-1.0)].concat())
-                .map(Figure::without_verdict),
             lines,
             protections: figure(&protections),
+            protections_range: measured.range(&protections),
+            control: figure(&less(&[(self.control, 1.0)], &whole)),
+            undisturbed,
             here: place.here,
             left_out: self.left_out(),
         }
@@ -246,17 +256,20 @@ impl Arms {
     fn line(&self, measured: &Measured, failures: &[Option<String>], place: usize) -> Ring3Line {
         let of = |sums: &[Combination]| sums.get(place).map(|sum| self.of_arms(sum)).unwrap_or_default();
         let (alone, in_company) = (of(&self.plan.alone), of(&self.plan.in_company));
-        let figure = |sum: &Combination| if sum.is_empty() { None } else { measured.figure(sum) };
-        let why = match (self.plan.left_out(place), alone.is_empty() && in_company.is_empty()) {
+        let figure = |sum: &Combination| {
+            (!sum.is_empty()).then(|| measured.figure(sum)).flatten().map(Figure::without_verdict)
+        };
+        let why = match (self.plan.left_out(place), in_company.is_empty()) {
             (Some(why), _) => Some(why.to_owned()),
             (None, true) => Some(UNSEEN.to_owned()),
-            (None, false) if figure(&alone).is_none() && !alone.is_empty() => Some(without(&alone, failures)),
+            (None, false) if figure(&in_company).is_none() => Some(without(&in_company, failures)),
             _ => None,
         };
         let step = self.plan.steps.all.get(place);
         Ring3Line {
             alone: figure(&alone),
             in_company: figure(&in_company),
+            range: measured.range(&in_company),
             left_out: self.left_out_of_step(place),
             why,
             published: step.map(|step| published(&step.name())).unwrap_or_default(),

@@ -89,6 +89,30 @@ fn known_costs_lie_in_their_intervals() {
     assert_eq!(ring3.turns, 100);
 }
 
+/// In a quarter of the layouts `verw` costs six cycles more: the interval is of the middle, and the range tells that there are others.
+#[test]
+fn what_varies_with_the_layout_is_in_the_range_and_a_second_arm_of_the_same_bytes_costs_nothing() {
+    let arms = Ring3Arms::new(Table::get(), &question("linux-6.1"), &program).unwrap();
+    let mut random = StdRng::seed_from_u64(2);
+    let costs = arms.values.iter().map(|values| {
+        let has_verw = on(values).any(|(name, ..)| *name == "verw");
+        let cost = BARE + on(values).map(|(_, _, cost, _)| cost).sum::<f64>();
+        let of_turn = |turn: usize| if has_verw && turn.is_multiple_of(4) { 6.0 } else { 0.0 };
+        Ok((0..120).map(|turn| Some(cost + of_turn(turn) + random.random_range(-0.3..0.3))).collect())
+    });
+    let costs = costs.collect();
+    let ring3 = arms.ring3(costs, Where { path: "path".into(), ..Where::default() });
+    let [low, high] = line(&ring3, "verw=on").range.unwrap();
+    assert!((39.0..41.0).contains(&low) && (45.0..47.0).contains(&high), "{low} {high}");
+    let [low, high] = line(&ring3, "ibrs=on").range.unwrap();
+    assert!(6.0 < low && high < 8.0, "{low} {high}");
+    let control = ring3.control.unwrap();
+    assert!(control.low.unwrap() <= 0.0 && 0.0 <= control.high.unwrap(), "{control:?}");
+    assert!(control.estimate.abs() < 0.3, "{control:?}");
+    assert_eq!(ring3.undisturbed, Some(120));
+    assert!(ring3.lines.iter().all(|line| line.in_company.is_none_or(|figure| figure.p.is_none())));
+}
+
 #[test]
 fn a_path_that_faults_says_so_and_blames_no_noise() {
     let arms = Ring3Arms::new(Table::get(), &question("linux-6.1"), &program).unwrap();

@@ -29,7 +29,7 @@ pub fn on_paths(
     interrupt: &Interrupt,
 ) -> Result<Timed, Error> {
     let not = |why: String| Ok(Timed { cpu: None, why: Some(why) });
-    if args.is_timer() {
+    if args.event().is_some() {
         return not(NO_ROW.into());
     }
     if args.cpu_model.is_some() {

@@ -196,6 +196,7 @@ fn beginning(word: &str, known: &BTreeSet<&str>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use attribution::anatomy::Event;
 
     fn names(word: &str) -> Result<Vec<String>, String> {
         let meaning = meaning(Table::get(), word).map_err(|error| error.to_string())?;
@@ -232,7 +233,7 @@ mod tests {
         let all = names("*").unwrap().len();
         let Table { entries, operations, switches, profiles, parameters, .. } = Table::get();
         let of_table = entries.len() + operations.len() + switches.len() + profiles.len();
-        assert_eq!(all, of_table + parameters.len() + Part::ALL.len() + 1);
+        assert_eq!(all, of_table + parameters.len() + Part::ALL.len() + Event::ALL.len());
     }
 
     #[test]

@@ -71,10 +71,10 @@ fn of_sum(kind: &'static str, figure: Option<Figure>) -> Record<'static> {
 
 /// Adds what the path's bytes cost in ring 3 to the sums and the steps, which are there already, and what is only there.
 fn add_ring3(records: &mut Vec<Record>, bill: &Bill, ring3: &Ring3) {
-    let sums = [ring3.bare, ring3.sum, ring3.interactions, ring3.added, ring3.whole];
-    let all = sums.into_iter().chain(ring3.lines.iter().map(|line| line.alone));
+    let sums = [ring3.bare, None, None, ring3.added, ring3.whole];
+    let all = sums.into_iter().chain(ring3.lines.iter().map(|line| line.in_company));
     records.iter_mut().zip(all).for_each(|(record, figure)| record.figures[3] = figure);
-    let own = [("protections", ring3.protections), ("measured-here", ring3.here)];
+    let own = [("protections", ring3.protections), ("control", ring3.control), ("measured-here", ring3.here)];
     records.extend(
         own.map(|(kind, figure)| Record { figures: [None, None, None, figure], ..of_sum(kind, None) }),
     );

@@ -11,15 +11,26 @@ use attribution::bill::{Bill, Figure, Published, Ring3};
 pub(super) const HEADING: &str = "ring 3";
 
 /// What the figures are.
-const FIGURES: &str = "core cycles of the path's own bytes, called as a function in ring 3, alone: with a stack, variables and a service \
-                       as the lab's kernel has them, and without what ring 3 cannot execute; ±: 95 % confidence. A processor may do more of it beside \
-                       other work than it does here";
+const FIGURES: &str = "core cycles of the path's own bytes, called as a function in ring 3: with a stack, variables and a service \
+                       as the lab's kernel has them, and without what ring 3 cannot execute. Of a step: what the path loses without it. ±: 95 % confidence \
+                       of the middle over layouts; by layout: the 10th to the 90th percentile of the turns, and a kernel has one layout. A processor may \
+                       do more of it beside other work than it does here";
 
-/// Of each row of the steps' table, in its order: bare, the steps, their sum, interactions, the whole.
-pub(super) fn figures(ring3: &Ring3, steps: usize) -> Vec<Option<Figure>> {
-    let of_steps = (0..steps).map(|place| ring3.lines.get(place).and_then(|line| line.alone));
-    let sums = [ring3.sum, ring3.interactions, ring3.whole];
-    std::iter::once(ring3.bare).chain(of_steps).chain(sums).collect()
+/// Of each row of the steps' table, in its order: bare, the steps, their sum and interactions, which have none here, and the whole. With
+/// each, between which figures most layouts lie.
+pub(super) fn figures(ring3: &Ring3, steps: usize) -> Vec<(Option<Figure>, String)> {
+    let of_step = |place: usize| {
+        let found = ring3.lines.get(place).map(|line| (line.in_company, range(line.range)));
+        found.unwrap_or_default()
+    };
+    let sum = |figure| (figure, String::new());
+    let sums = [None, None, ring3.whole].map(sum);
+    std::iter::once(sum(ring3.bare)).chain((0..steps).map(of_step)).chain(sums).collect()
+}
+
+/// `1.2 to 2.9`
+fn range(range: Option<[f64; 2]>) -> String {
+    range.map(|[low, high]| format!("{} to {}", number(low), number(high))).unwrap_or_default()
 }
 
 /// What stands below the table: label and text.
@@ -29,23 +40,37 @@ pub(super) fn facts(bill: &Bill, ring3: &Ring3) -> Vec<(&'static str, String)> {
         facts.push(("no figure", format!("the whole has no figure: {why}")));
     }
     facts.push(("timed", FIGURES.to_owned()));
+    if let Some(control) = &ring3.control {
+        facts.push(("control", format!("the same path twice, as two arms: {}", with_error(control))));
+    }
     facts.push(("where", measured(ring3)));
     facts.extend(absent(bill, ring3).map(|text| ("no figure", text)));
     facts
 }
 
-/// "The protections of this path cost 61 ±2 of getppid's 438 ±1 cycles here; at most 4 privileged instructions of theirs are not in that":
-/// one that stands on a way which this call does not take counts, too.
+/// "The protections of this path cost 61 ±2 cycles here (59 to 63 by layout), where a getppid takes 438 ±1 on this Linux, whose protections
+/// may be others; at most 4 privileged instructions of theirs are not in that": one that stands on a way which this call does not take
+/// counts, too.
 fn sentence(bill: &Bill, ring3: &Ring3) -> String {
     let count: usize = ring3.left_out.iter().map(|left| left.of_protections).sum();
     let (instructions, are) = if count == 1 { ("instruction", "is") } else { ("instructions", "are") };
     let left = format!("at most {count} privileged {instructions} of theirs {are} not in that");
-    let of = match &ring3.here {
-        Some(here) => format!("of {}'s {} cycles here", bill.operation, with_error(here)),
-        None => "cycles here".to_owned(),
-    };
+    let by_layout =
+        ring3.protections_range.map(|_| format!(" ({} by layout)", range(ring3.protections_range)));
+    let by_layout = by_layout.unwrap_or_default();
+    let there = ring3.here.as_ref().map(|here| {
+        format!(
+            ", where a {} takes {} on this Linux, whose protections may be others",
+            bill.operation,
+            with_error(here)
+        )
+    });
+    let there = there.unwrap_or_default();
     match (&ring3.protections, &ring3.whole) {
-        (Some(figure), _) => format!("the protections of this path cost {} {of}; {left}", with_error(figure)),
+        (Some(figure), _) => format!(
+            "the protections of this path cost {} cycles here{by_layout}{there}; {left}",
+            with_error(figure)
+        ),
         (None, Some(_)) => format!("the protections of this path have nothing that ring 3 executes; {left}"),
         (None, None) => format!("the protections of this path cost {ABSENT} cycles here; {left}"),
     }
@@ -59,11 +84,12 @@ fn with_error(figure: &Figure) -> String {
 fn measured(ring3: &Ring3) -> String {
     let of = |text: &Option<String>| text.clone().unwrap_or_else(|| ABSENT.to_owned());
     format!(
-        "path {} on {}, Linux {}; {} turns, each in a layout of its own",
+        "path {} on {}, Linux {}; {} turns, each in a layout of its own, of which every figure has at least {}",
         ring3.path,
         of(&ring3.cpu),
         of(&ring3.kernel),
-        ring3.turns
+        ring3.turns,
+        ring3.undisturbed.map_or_else(|| ABSENT.to_owned(), |turns| turns.to_string())
     )
 }
 
@@ -111,7 +137,7 @@ impl Beside<'_> {
 /// All that is published: of the steps first, which are measured here as well.
 pub(super) fn published<'a>(bill: &Bill, ring3: &'a Ring3) -> Vec<Beside<'a>> {
     let steps = bill.lines.iter().zip(&ring3.lines).flat_map(|(line, found)| {
-        let here = found.alone.map(|figure| [number(figure.estimate), error(&figure)]);
+        let here = found.in_company.map(|figure| [number(figure.estimate), error(&figure)]);
         let one = move |published| Beside { what: line.step.name(), here: here.clone(), published };
         found.published.iter().map(one)
     });

@@ -29,8 +29,8 @@ struct Line {
     share: Cell,
     needs: Cell,
     remark: String,
-    /// By the path's bytes in ring 3; none where a row has no such figure, not even an absent one.
-    ring3: Option<Option<Figure>>,
+    /// By the path's bytes in ring 3, and between which figures most layouts lie; none where a row has no such figure, not even an absent one.
+    ring3: Option<(Option<Figure>, String)>,
 }
 
 impl Line {
@@ -110,10 +110,15 @@ pub(super) fn steps(bill: &Bill) -> Grid {
     figures(bill, &lines, "step", shown)
         .column(Column::number("share"), |line| line.share.clone())
         .maybe(is_timed.then(|| Column::number(super::ring3::HEADING)), |line| {
-            Cell::from(line.ring3.flatten().map(|figure| number(figure.estimate)))
+            let figure = line.ring3.as_ref().and_then(|(figure, _)| *figure);
+            Cell::from(figure.map(|figure| number(figure.estimate)))
         })
         .maybe(is_timed.then(|| Column::number("±").spare(ERRORS)), |line| {
-            line.ring3.flatten().as_ref().map(error).unwrap_or_default()
+            let figure = line.ring3.as_ref().and_then(|(figure, _)| *figure);
+            figure.as_ref().map(error).unwrap_or_default()
+        })
+        .maybe(is_timed.then(|| Column::number("by layout").spare(ERRORS)), |line| {
+            line.ring3.as_ref().map(|(_, range)| range.clone()).unwrap_or_default()
         })
         .column(Column::text("needs").or_said(), |line| line.needs.clone())
         .words(REMARKS, |line| line.remark.clone())

@@ -260,7 +260,12 @@ pub fn in_ring3() -> Bill {
     };
     let mut bill = counted();
     let line = |number: usize| match number % 3 {
-        0 => Ring3Line { alone: timed(3.2, 0.3), in_company: timed(2.9, 0.4), ..Ring3Line::default() },
+        0 => Ring3Line {
+            alone: timed(3.2, 0.3),
+            in_company: timed(2.9, 0.4),
+            range: Some([1.4, 3.6]),
+            ..Ring3Line::default()
+        },
         1 => Ring3Line {
             left_out: vec!["swapgs".into(), "swapgs".into()],
             why: Some("nothing of it is executed in ring 3".into()),
@@ -289,10 +294,11 @@ pub fn in_ring3() -> Bill {
         bare: timed(14.9, 0.2),
         whole: timed(61.4, 0.9),
         added: timed(46.5, 0.8),
-        sum: timed(44.1, 1.2),
-        interactions: timed(2.4, 1.1),
         lines: (0..bill.lines.len()).map(line).collect(),
         protections: timed(30.3, 0.7),
+        protections_range: Some([28.1, 33.0]),
+        control: timed(0.0, 0.2),
+        undisturbed: Some(24),
         here: timed(438.1, 1.5),
         left_out: vec![
             left(
