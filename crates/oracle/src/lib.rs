@@ -1,4 +1,4 @@
-//! What others than kentry say of the instructions of a followed path: a kernel's debug information ([`Debug`]), the lines of its assembler
+//! What others than kentry say of the instructions of a followed path: a kernel's debug information ([`struct@Debug`]), the lines of its assembler
 //! sources, and the tables of places in its file ([`Tables`]). [`hold`] and [`Tables::hold`] hold an anatomy against it. Nothing here knows
 //! how an anatomy comes to its answers. For tests alone, and only of files that these trust: it panics where a file is damaged.
 #![allow(clippy::unwrap_used)] // a file that is not as it must be is a failing test

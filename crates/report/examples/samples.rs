@@ -88,6 +88,7 @@ fn main() {
     }
     let bills = [
         ("bill-counted", bills::counted()),
+        ("bill-followed", bills::followed()),
         ("bill-cycles", bills::in_cycles()),
         ("bill-shrinking", bills::shrinking()),
         ("bill-nothing", bills::nothing()),

@@ -162,7 +162,8 @@ mod tests {
         let (entry, operation) = (String::from("syscall-x86_64"), String::from("getppid"));
         let anatomy = Anatomy { entry, operation, instructions: vec![instruction; 10] };
         let configuration = BootedConfiguration { release: "6.1".into(), ..BootedConfiguration::default() };
-        let followed = Followed { configuration, counted: Some(9), control: 1, agrees: Some(true), anatomy };
+        let (counted, agrees) = (Some(9), Some(true));
+        let followed = Followed { configuration, counted, control: 1, agrees, cycles: None, anatomy };
         (assembly, followed)
     }
 

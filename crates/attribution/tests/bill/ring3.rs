@@ -160,7 +160,7 @@ fn what_is_published_stands_beside_a_step_and_in_no_figure() {
 #[test]
 fn too_few_turns_are_no_figure_and_an_arm_that_failed_says_why() {
     let few = measured(4);
-    assert_eq!((few.whole, few.protections, few.sum), (None, None, None));
+    assert_eq!((few.whole, few.protections, few.undisturbed), (None, None, None));
     assert!(few.why.unwrap().contains("undisturbed"));
     let arms = Ring3Arms::new(Table::get(), &question("linux-6.1"), &program).unwrap();
     let failed = arms.values.iter().map(|_| Err("mismatch: it answers 2".to_owned())).collect();
