@@ -182,7 +182,7 @@ mod tests {
         let (assembly, followed) = sample(&["swapgs", "push %rax", "sysretq"]);
         let there = explained(&assembly, &brought(&[Some(0), Some(2), None]), &followed);
         let expected = [
-            (ExplainedKind::Program, "in the program", 1.0),
+            (ExplainedKind::Program, "in the program", 2.0),
             (ExplainedKind::Brought, "bare", 1.0),
             (ExplainedKind::Brought, "swapgs=on", 1.0),
             (ExplainedKind::Brought, "stack=frame", 1.0),
