@@ -125,7 +125,10 @@ fn a_path_that_faults_says_so_and_blames_no_noise() {
     let ring3 = arms.ring3(costs, Where { path: "path".into(), ..Where::default() });
     assert_eq!((ring3.whole, ring3.why.as_deref()), (None, Some("fault: SIGSEGV")));
     assert_eq!(line(&ring3, "verw=on").why.as_deref(), Some("fault: SIGSEGV"));
-    assert_eq!(line(&ring3, "ibrs=on").why, None);
+    // What another step costs in company is not known then; alone it is.
+    let other = line(&ring3, "ibrs=on");
+    assert_eq!((other.in_company, other.why.as_deref()), (None, Some("fault: SIGSEGV")));
+    assert!(other.alone.is_some());
 }
 
 #[test]
@@ -172,9 +175,11 @@ fn too_few_turns_are_no_figure_and_an_arm_that_failed_says_why() {
 #[test]
 fn a_profile_without_steps_has_bare_alone() {
     let arms = Ring3Arms::new(Table::get(), &question("bare"), &program).unwrap();
-    assert_eq!(arms.values.len(), 1);
-    let ring3 = arms.ring3(vec![Ok(vec![Some(15.0); 8])], Where::default());
+    // And the same once more, as the control.
+    assert_eq!(arms.values.len(), 2);
+    let ring3 = arms.ring3(vec![Ok(vec![Some(15.0); 8]); 2], Where::default());
     assert_eq!((ring3.whole.unwrap().estimate, ring3.protections), (15.0, None));
+    assert_eq!(ring3.control.unwrap().estimate, 0.0);
 }
 
 #[test]
