@@ -11,7 +11,7 @@ kernel=$("$root/scripts/kernels.sh" cloud 2>"$err") && ln -s "$kernel" vmlinuz-6
 commands=0
 while IFS= read -r line; do
 	commands=$((commands + 1))
-	if [[ $line == *"--kernel vmlinuz-6.1"* && ! -e vmlinuz-6.1 ]]; then
+	if [[ $line == *vmlinuz-6.1* && ! -e vmlinuz-6.1 ]]; then
 		skip "$line" "$(tail -n 1 "$err")"
 		continue
 	fi
