@@ -5,7 +5,7 @@ use super::words::{error, name};
 use crate::figure::{ABSENT, number};
 use crate::grid::{Cell, Column, Grid, Words};
 use crate::line::look;
-use attribution::bill::{Bill, Figure, Published, Ring3};
+use attribution::bill::{Bill, Figure, Published, Ring3, Ring3Line};
 
 /// The column of core cycles.
 pub(super) const HEADING: &str = "ring 3";
@@ -36,6 +36,7 @@ fn range(range: Option<[f64; 2]>) -> String {
 /// What stands below the table: label and text.
 pub(super) fn facts(bill: &Bill, ring3: &Ring3) -> Vec<(&'static str, String)> {
     let mut facts = vec![(HEADING, sentence(bill, ring3))];
+    facts.extend(guessed(bill, ring3).map(|text| ("guessed", text)));
     if let Some(why) = &ring3.why {
         facts.push(("no figure", format!("the whole has no figure: {why}")));
     }
@@ -74,6 +75,15 @@ fn sentence(bill: &Bill, ring3: &Ring3) -> String {
         (None, Some(_)) => format!("the protections of this path have nothing that ring 3 executes; {left}"),
         (None, None) => format!("the protections of this path cost {ABSENT} cycles here; {left}"),
     }
+}
+
+/// The steps that this Linux may not have, with what each costs here.
+fn guessed(bill: &Bill, ring3: &Ring3) -> impl Iterator<Item = String> {
+    let of = |(line, found): (&attribution::bill::Line, &Ring3Line)| {
+        let (why, figure) = (line.step.guess.as_ref()?, found.in_company.as_ref()?);
+        Some(format!("{}, {} cycles of the whole: {why}", line.step.name(), with_error(figure)))
+    };
+    bill.lines.iter().zip(&ring3.lines).filter_map(of)
 }
 
 fn with_error(figure: &Figure) -> String {

@@ -51,7 +51,8 @@ fn no_times(bill: &Bill) -> Option<String> {
     let why = bill.no_times.as_ref()?;
     Some(format!(
         "this bill counts instructions: {why}. Times of two things that exist now can be measured all the same (`kentry compare --live \
-         COMMAND-A COMMAND-B`), and of two kernels or settings, each booted and measured (`kentry compare BASE NEW`)"
+         COMMAND-A COMMAND-B`), and of two kernels or settings, each booted and measured (`kentry compare BASE NEW`){}",
+        if bill.ring3.is_some() { "; cycles of ring 3 stand in the column ring 3" } else { "" }
     ))
 }
 
@@ -185,8 +186,15 @@ pub(super) fn linux(there: &There) -> String {
 /// What the three figures of a Linux are; where instructions of a run were counted, what takes the rest apart.
 pub(super) fn measured_and_explained(bill: &Bill, there: &There) -> String {
     let said = "Measured there, explained here, rest: no part is fitted to the rest.";
-    let is_followed = there.parts.iter().any(|part| part.kind == ExplainedKind::C);
-    match is_counted(bill) && !is_followed {
+    if there.parts.iter().any(|part| part.kind == ExplainedKind::C) {
+        return format!(
+            "The steps above say what each adds to the lab's path; here each instruction of Linux belongs to one step, also what bare does in \
+             another way, so that the figures differ. idle: nops and jumps in the place of what this boot has switched off. {said} `kentry \
+             anatomy {} --each --kernel KERNEL` says what features of that kernel add.",
+            bill.entry
+        );
+    }
+    match is_counted(bill) {
         true => format!("{said} `kentry bill --follow KERNEL` takes it apart, for a Linux that QEMU boots."),
         false => said.to_owned(),
     }
