@@ -237,9 +237,8 @@ impl Tables {
         let kernel = || anatomy.instructions.iter().filter(|one| one.ring == 0).step_by(7).take(200);
         let fits = |moved: u64| {
             let is_there = |one: &&Instruction| {
-                let bytes = self.code_at(one.address.wrapping_sub(moved)).unwrap_or_default();
-                hexadecimal(bytes.get(..one.bytes.len() / 2).unwrap_or_default()) == one.bytes
-                    && !bytes.is_empty()
+                let code = self.code_at(one.address.wrapping_sub(moved));
+                code.zip(one.code()).is_some_and(|(code, executed)| code.starts_with(&executed))
             };
             kernel().filter(is_there).count()
         };
@@ -304,8 +303,4 @@ impl Tables {
     pub(crate) fn at(&self, one: &Instruction) -> Option<Vec<Part>> {
         self.expected(one, None, &mut State::default())
     }
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -6,10 +6,6 @@ use serde::{Deserialize, Serialize};
 /// The most instructions that are followed: a signal has some thousand. Each takes a tenth of a millisecond.
 pub const MOST: usize = 20_000;
 
-/// The most instructions that are followed of an [`Event`]: an execve has some two hundred thousand, and a kernel that does more than
-/// twice as much is not followed for minutes on end.
-pub const MOST_OF_EVENT: usize = 500_000;
-
 /// What is followed besides the rows of the table: nothing that a program asks for, or a piece of what a row does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -37,6 +33,15 @@ impl Event {
         match self {
             Event::TimerInterrupt => "an interrupt of the timer",
             Event::Execve => "a system call that succeeds in executing another program",
+        }
+    }
+
+    /// The most instructions that are followed of it. An execve has some two hundred thousand, and a kernel that does more than twice as much
+    /// is not followed for minutes on end.
+    pub fn most(self) -> usize {
+        match self {
+            Event::TimerInterrupt => MOST,
+            Event::Execve => 500_000,
         }
     }
 

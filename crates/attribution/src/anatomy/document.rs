@@ -2,7 +2,7 @@
 
 use crate::anatomy::{Anatomy, Beside, Instruction};
 use document::{LoadError, Machine, Name};
-use record::trace::{Event, MOST, MOST_OF_EVENT};
+use record::trace::{Event, MOST};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use table::Table;
@@ -206,7 +206,7 @@ impl Followed {
     fn check(&self) -> Result<(), (String, String)> {
         let instructions = &self.anatomy.instructions;
         let refused = |field: &str, what: &str| Err((field.to_owned(), what.to_owned()));
-        let most = if Event::named(&self.anatomy.entry).is_some() { MOST_OF_EVENT } else { MOST };
+        let most = Event::named(&self.anatomy.entry).map_or(MOST, Event::most);
         if instructions.len() > most {
             let what = format!("a path has at most {most} instructions");
             return refused("anatomy.instructions", &what);

@@ -51,6 +51,12 @@ pub struct Location {
 }
 
 impl Instruction {
+    /// Its bytes; none where the text is no bytes, which no loaded document has.
+    pub fn code(&self) -> Option<Vec<u8>> {
+        let digits = self.bytes.as_bytes().chunks_exact(2);
+        digits.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect()
+    }
+
     /// The name of the function that it is in; of what has none, by the ring: `program`, `unknown`.
     pub fn function_name(&self) -> &str {
         match &self.function {

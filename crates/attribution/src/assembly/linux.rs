@@ -60,10 +60,7 @@ fn is_assembly(one: &Instruction) -> bool {
 }
 
 fn decoded(one: &Instruction) -> Option<iced_x86::Instruction> {
-    let digits = one.bytes.as_bytes().chunks_exact(2);
-    let bytes = digits.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok());
-    let bytes: Vec<u8> = bytes.collect::<Option<_>>()?;
-    let code = Decoder::with_ip(64, &bytes, one.address, DecoderOptions::NONE).decode();
+    let code = Decoder::with_ip(64, &one.code()?, one.address, DecoderOptions::NONE).decode();
     (!code.is_invalid()).then_some(code)
 }
 

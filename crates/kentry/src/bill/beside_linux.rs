@@ -2,6 +2,7 @@
 //! lab explains.
 
 use crate::anatomy;
+use crate::bill::Runs;
 use crate::bill::args::BillArgs;
 use crate::bill::listing::{self, Listing};
 use crate::counted::{BILL_SECONDS, lab_plan, processor};
@@ -47,7 +48,7 @@ pub fn explain(args: &BillArgs, kernel: &str) -> Result<ExitCode, Error> {
     let there = Some(explained(&assembly, &brought, &followed));
     let no_times = Some("--follow counts what a Linux executes in QEMU's emulation".to_owned());
     let bill = Bill { there, no_times, ..plan.bill(&document, None) };
-    super::show(args, bill, &document, outputs, saving, &interrupt)
+    super::show(args, bill, Runs { lab: &document, linux: None }, outputs, saving, &interrupt)
 }
 
 /// One use of the entry in this kernel; none if it could not be followed, which is said then.

@@ -65,21 +65,23 @@ pub fn run(args: &BillArgs) -> Result<ExitCode, Error> {
     let bill = plan.bill(&document, given.as_ref().or(linux.as_ref()));
     let ring3 =
         args.ring_3.then(|| ring3::measure(&plan.question, linux.as_ref(), &interrupt)).transpose()?;
-    // Kept before they are shown, as every run; the name belongs to that of the lab, which is the latest.
-    let mut bill = Bill { no_times, ring3, ..bill };
-    let kept = linux.map_or(Ok(()), |linux| keep_linux(&linux, args));
-    if kept.is_err() {
-        bill.there.iter_mut().filter(|_| args.here).for_each(|there| there.run = None);
-    }
-    let shown = show(args, bill, &document, outputs, saving, &interrupt);
-    kept.and(shown)
+    let bill = Bill { no_times, ring3, ..bill };
+    let runs = Runs { lab: &document, linux: linux.as_ref() };
+    show(args, bill, runs, outputs, saving, &interrupt)
 }
 
-/// Keeps the lab's run, shows its bill, and says how that ends.
+/// The runs that a bill was made of.
+struct Runs<'a> {
+    lab: &'a Document,
+    /// Of this Linux, with `--here`.
+    linux: Option<&'a Document>,
+}
+
+/// Keeps the runs, shows the bill, and says how that ends.
 fn show(
     args: &BillArgs,
     mut bill: Bill,
-    document: &Document,
+    runs: Runs,
     outputs: Outputs,
     saving: Saving,
     interrupt: &Interrupt,
@@ -87,14 +89,16 @@ fn show(
     if bill.unit.is_none() && interrupt.load(Ordering::Relaxed) {
         return Err(Error::Interrupted);
     }
-    let kept = saving.keep(document);
+    // Kept before they are shown, as every run; the name belongs to that of the lab, which is the latest.
+    let kept =
+        runs.linux.map_or(Ok(()), |linux| keep_linux(linux, args)).and_then(|()| saving.keep(runs.lab));
     if !matches!(kept, Ok(true)) {
         bill.run = None;
         bill.there.iter_mut().filter(|_| args.here).for_each(|there| there.run = None);
     }
     outputs.write(Look::whole(args.verbose), |format, style| report::bill(&bill, format, style))?;
     kept?;
-    end(&bill, document, interrupt)
+    end(&bill, runs.lab, interrupt)
 }
 
 /// What was measured.

@@ -10,7 +10,7 @@ use crate::guest::rendezvous::{self, Rendezvous};
 use crate::guest::timed::{self, SYSCALL, Timed};
 use iced_x86::{Code, FlowControl, Instruction};
 use record::abi;
-use record::trace::{Event, Executed, MOST, MOST_OF_EVENT, Trace};
+use record::trace::{Event, Executed, MOST, Trace};
 use std::io::{Read, Write};
 use table::{Entry, Kernel, Operation, Table};
 
@@ -190,11 +190,11 @@ impl<C: Read + Write> Follower<C> {
             has_entered |= at.ring() == 0;
             has_entered && at.ring() == 3
         };
-        let steps = self.steps(at, MOST_OF_EVENT, is_end)?;
+        let steps = self.steps(at, Event::Execve.most(), is_end)?;
         let behind = at.rip.wrapping_add(SYSCALL.len() as u64);
         let now = self.debugger.registers()?;
         self.followed.event = Some(match steps {
-            None => Err(endless(Event::Execve.name(), MOST_OF_EVENT)),
+            None => Err(endless(Event::Execve.name(), Event::Execve.most())),
             Some(_) if now.rip == behind => {
                 Err(format!("the kernel did not execute the program (rax is {})", now.result()))
             }
@@ -232,8 +232,9 @@ impl<C: Read + Write> Follower<C> {
         self.memory.forget();
         let is_here = at.rip == address;
         if is_here {
-            let steps = self.steps(&at, MOST, |at| at.ring() == 3)?;
-            self.followed.event = Some(steps.ok_or_else(|| endless("the timer's interrupt", MOST)));
+            let most = Event::TimerInterrupt.most();
+            let steps = self.steps(&at, most, |at| at.ring() == 3)?;
+            self.followed.event = Some(steps.ok_or_else(|| endless("the timer's interrupt", most)));
         }
         Ok(is_here)
     }

@@ -1,7 +1,7 @@
 //! More than two paths: a line for each, with what it executes more and less than the one that it is compared with, by part.
 
 use super::names::names;
-use crate::figure::number;
+use crate::figure::{beside, number};
 use crate::grid::{Cell, Column, GAP, Grid, Weight, Words};
 use crate::line::look;
 use attribution::anatomy::{BootedConfiguration, Changed, Cycles, Difference, Document, Followed, Part};
@@ -55,10 +55,9 @@ struct Line {
     parts: String,
 }
 
-/// Half of the interval, with its sign in front.
+/// How far the interval reaches.
 fn error(cycles: &Cycles) -> Option<Cell> {
-    let half = (cycles.high? - cycles.low?) / 2.0;
-    Some(Cell::Number(format!("±{}", number(half))))
+    Some(Cell::Number(beside(cycles.estimate, [cycles.low?, cycles.high?], number)))
 }
 
 /// `+12.5`

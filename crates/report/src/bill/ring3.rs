@@ -56,9 +56,8 @@ fn sentence(bill: &Bill, ring3: &Ring3) -> String {
     let count: usize = ring3.left_out.iter().map(|left| left.of_protections).sum();
     let (instructions, are) = if count == 1 { ("instruction", "is") } else { ("instructions", "are") };
     let left = format!("at most {count} privileged {instructions} of theirs {are} not in that");
-    let by_layout =
-        ring3.protections_range.map(|_| format!(" ({} by layout)", range(ring3.protections_range)));
-    let by_layout = by_layout.unwrap_or_default();
+    let by_layout = range(ring3.protections_range);
+    let by_layout = if by_layout.is_empty() { by_layout } else { format!(" ({by_layout} by layout)") };
     let there = ring3.here.as_ref().map(|here| {
         format!(
             ", where a {} takes {} on this Linux, whose protections may be others",
