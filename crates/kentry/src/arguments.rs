@@ -80,7 +80,9 @@ fn suggest(error: &mut clap::Error, arguments: &[OsString]) {
     let subcommand = arguments.get(1).and_then(|word| word.to_str()).unwrap_or_default();
     let asked =
         said(ContextKind::InvalidSubcommand).or_else(|| said(ContextKind::InvalidArg)).unwrap_or_default();
-    let tip = if is_document(&asked) {
+    let tip = if let Some(option) = kernel_option(subcommand).filter(|_| is_kernel(&asked)) {
+        format!("a kernel is named by an option: `kentry {subcommand} {option} {}`", report::plain(&asked))
+    } else if is_document(&asked) {
         format!("a saved document is shown with `kentry show {}`", report::plain(&asked))
     } else if let Some(command) = to_measure(subcommand, &asked) {
         format!("to measure it: {command}")
@@ -122,6 +124,24 @@ fn to_measure(subcommand: &str, word: &str) -> Option<String> {
     })
 }
 
+/// By which option a subcommand takes a kernel; none if it takes none.
+fn kernel_option(subcommand: &str) -> Option<&'static str> {
+    match subcommand {
+        "bill" => Some("--follow"),
+        "linux" => Some("--kernel"),
+        _ => None,
+    }
+}
+
+/// Whether this is how a file with a kernel is called.
+pub fn is_kernel(name: &str) -> bool {
+    let path = Path::new(name);
+    let file = path.file_name().and_then(|file| file.to_str()).unwrap_or_default();
+    let is_called_so =
+        file.starts_with("vmlinu") || file.starts_with("bzImage") || file.contains("linux-image");
+    is_called_so && path.exists()
+}
+
 fn is_document(name: &str) -> bool {
     !name.starts_with('-') && (name.ends_with(".json") || Path::new(name).is_file())
 }
@@ -133,6 +153,17 @@ mod tests {
     fn complaint(line: &str) -> String {
         let arguments: Vec<OsString> = line.split(' ').map(OsString::from).collect();
         parse(&arguments).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn who_names_a_kernel_where_none_belongs_is_told_its_option() {
+        let file = tempfile::Builder::new().prefix("vmlinuz-6.1-").tempfile().unwrap();
+        let kernel = file.path().to_str().unwrap();
+        for (command, option) in [("bill", "--follow"), ("linux", "--kernel")] {
+            let said = complaint(&format!("kentry {command} {kernel}"));
+            assert!(said.contains(&format!("`kentry {command} {option} {kernel}`")), "{said}");
+        }
+        assert!(!complaint("kentry bill vmlinuz-that-is-nowhere").contains("--follow"));
     }
 
     #[test]

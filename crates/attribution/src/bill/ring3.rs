@@ -55,12 +55,10 @@ impl Ring3 {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Ring3Line {
     /// As that of the bill, by the path's bytes.
-    pub alone: Option<Figure>,
-    /// Likewise.
     pub in_company: Option<Figure>,
     /// Of `in_company`, the 10th and the 90th percentile of the turns, each of which has a layout of its own: a kernel has one layout.
     pub range: Option<[f64; 2]>,
-    /// The instructions of the step alone that are left out, by name.
+    /// The instructions of the step that are left out, by name.
     pub left_out: Vec<String>,
     /// Why there is no figure, in words; null where there is.
     pub why: Option<String>,
@@ -180,7 +178,7 @@ impl Arms {
     /// The configurations that steps and sums are made of; the others tell the crossing, which is not executed here.
     fn needed(&self) -> BTreeSet<usize> {
         let plan = &self.plan;
-        let sums = plan.alone.iter().chain(&plan.in_company).chain([&plan.bare, &plan.whole]);
+        let sums = plan.in_company.iter().chain([&plan.bare, &plan.whole]);
         sums.flatten().map(|(place, _)| *place).collect()
     }
 
@@ -254,8 +252,7 @@ impl Arms {
     }
 
     fn line(&self, measured: &Measured, failures: &[Option<String>], place: usize) -> Ring3Line {
-        let of = |sums: &[Combination]| sums.get(place).map(|sum| self.of_arms(sum)).unwrap_or_default();
-        let (alone, in_company) = (of(&self.plan.alone), of(&self.plan.in_company));
+        let in_company = self.plan.in_company.get(place).map(|sum| self.of_arms(sum)).unwrap_or_default();
         let figure = |sum: &Combination| {
             (!sum.is_empty()).then(|| measured.figure(sum)).flatten().map(Figure::without_verdict)
         };
@@ -267,7 +264,6 @@ impl Arms {
         };
         let step = self.plan.steps.all.get(place);
         Ring3Line {
-            alone: figure(&alone),
             in_company: figure(&in_company),
             range: measured.range(&in_company),
             left_out: self.left_out_of_step(place),
@@ -276,9 +272,9 @@ impl Arms {
         }
     }
 
-    /// What a step alone brings of what is left out.
+    /// What a step brings of what is left out.
     fn left_out_of_step(&self, place: usize) -> Vec<String> {
-        let Some(sum) = self.plan.alone.get(place) else { return Vec::new() };
+        let Some(sum) = self.plan.in_company.get(place) else { return Vec::new() };
         let names = |sign: f64| {
             let configuration = sum.iter().find(|(_, factor)| *factor == sign);
             let found = configuration.and_then(|(place, _)| self.of_configuration.get(place));

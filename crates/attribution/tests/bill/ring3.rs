@@ -77,7 +77,6 @@ fn known_costs_lie_in_their_intervals() {
     for (name, value, cost, count) in COSTS {
         let found = line(&ring3, &format!("{name}={value}"));
         if cost > 0.0 {
-            holds(found.alone, cost);
             holds(found.in_company, cost);
         }
         assert_eq!(found.left_out.len(), count, "{name}");
@@ -125,17 +124,16 @@ fn a_path_that_faults_says_so_and_blames_no_noise() {
     let ring3 = arms.ring3(costs, Where { path: "path".into(), ..Where::default() });
     assert_eq!((ring3.whole, ring3.why.as_deref()), (None, Some("fault: SIGSEGV")));
     assert_eq!(line(&ring3, "verw=on").why.as_deref(), Some("fault: SIGSEGV"));
-    // What another step costs in company is not known then; alone it is.
+    // What another step costs in company is not known then.
     let other = line(&ring3, "ibrs=on");
     assert_eq!((other.in_company, other.why.as_deref()), (None, Some("fault: SIGSEGV")));
-    assert!(other.alone.is_some());
 }
 
 #[test]
 fn what_changes_no_byte_has_no_figure_but_is_left_out_by_name() {
     let ring3 = measured(40);
     let swapgs = line(&ring3, "swapgs=on");
-    assert_eq!((swapgs.alone, swapgs.in_company), (None, None));
+    assert_eq!(swapgs.in_company, None);
     assert_eq!(swapgs.why.as_deref(), Some("nothing of it is executed in ring 3"));
     let left: Vec<_> = ring3
         .left_out
@@ -169,7 +167,7 @@ fn too_few_turns_are_no_figure_and_an_arm_that_failed_says_why() {
     let failed = arms.values.iter().map(|_| Err("mismatch: it answers 2".to_owned())).collect();
     let failed = arms.ring3(failed, Where::default());
     assert_eq!(failed.why.as_deref(), Some("mismatch: it answers 2"));
-    assert!(failed.lines.iter().all(|line| line.alone.is_none() && line.in_company.is_none()));
+    assert!(failed.lines.iter().all(|line| line.in_company.is_none()));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use crate::anatomy::each::Each;
 use crate::anatomy::gate::Gate;
+use crate::arguments::is_kernel;
 use crate::error::Error;
 use crate::exit::codes;
 use crate::linux::args::{LINUX_SECONDS, parameters_help};
@@ -317,7 +318,7 @@ impl AnatomyArgs {
             Some(Event::Execve) => vec![MAKES_PROCESS.to_string()],
             _ => self.operation.iter().cloned().collect(),
         };
-        if let Some(why) = is_an_operation(table, word) {
+        if let Some(why) = is_an_operation(table, word).or_else(|| self.is_a_kernel()) {
             return Err(Error::Usage(why));
         }
         let found = rows(table, Kernel::Linux, &[word.to_string()], &named)?;
@@ -345,6 +346,15 @@ impl AnatomyArgs {
             return Err(Error::Usage(format!("{}: guests have no C library to follow", entry.name)));
         }
         Ok((entry.name.clone(), operation.name.clone()))
+    }
+
+    /// What to write where the entry's place has a kernel; none where it has not.
+    fn is_a_kernel(&self) -> Option<String> {
+        let each = if self.each { " --each" } else { "" };
+        let kernel = report::plain(&self.entry);
+        is_kernel(&self.entry).then(|| {
+            format!("{kernel} is a kernel, and a path begins with an entry: `kentry anatomy syscall{each} --kernel {kernel}`")
+        })
     }
 
     /// Whether a profile of the lab is wanted beside the path, if one fits the kernel.
@@ -459,6 +469,9 @@ mod tests {
         is("timer-interrupt", "syscall-x86_64", "getppid");
         is("execve", "syscall-x86_64", "unixbench-exec");
         assert!(row("int80-*").unwrap_err().contains("these are several"));
+        let file = tempfile::Builder::new().prefix("vmlinuz-").tempfile().unwrap();
+        let kernel = file.path().to_str().unwrap();
+        assert!(row(kernel).unwrap_err().ends_with(&format!("`kentry anatomy syscall --kernel {kernel}`")));
         assert!(row("libc").unwrap_err().contains("no C library"));
         assert!(row("syscall --operation clock_gettime").unwrap_err().contains("these are several"));
         assert!(row("sycsall").unwrap_err().contains("did you mean"));

@@ -53,7 +53,14 @@ pub fn explain(args: &BillArgs, kernel: &str) -> Result<ExitCode, Error> {
 
 /// One use of the entry in this kernel; none if it could not be followed, which is said then.
 fn follow(args: &BillArgs, kernel: &str) -> Result<Option<Followed>, Error> {
-    let (entry, operation) = args.row(Table::get())?;
+    let table = Table::get();
+    let (entry, operation) = args.row(table)?;
+    // What no profile has is refused before anything boots; which profile it is, the kernel's release tells.
+    if let Some(profile) =
+        table.profiles.last().filter(|_| args.without.iter().any(|text| !is_known(table, text)))
+    {
+        args.question_of(table, profile.clone())?;
+    }
     let option = if args.follow.is_some() { "--follow" } else { "--beside-linux" };
     if args.guest.options(BILL_SECONDS).accel == Accel::Kvm {
         let why = format!("{option}: only QEMU's emulation can be followed; leave --accel kvm out");
@@ -69,6 +76,14 @@ fn follow(args: &BillArgs, kernel: &str) -> Result<Option<Followed>, Error> {
             Ok(None)
         }
     }
+}
+
+/// Whether some profile has all the steps of a list.
+fn is_known(table: &Table, list: &str) -> bool {
+    let steps = || table.profiles.iter().flat_map(|profile| &profile.steps);
+    list.split(',')
+        .map(str::trim)
+        .all(|text| steps().any(|step| step.name == text || step.to_string() == text))
 }
 
 /// The lab's path beside that of a Linux.

@@ -37,6 +37,7 @@ fn range(range: Option<[f64; 2]>) -> String {
 pub(super) fn facts(bill: &Bill, ring3: &Ring3) -> Vec<(&'static str, String)> {
     let mut facts = vec![(HEADING, sentence(bill, ring3))];
     facts.extend(guessed(bill, ring3).map(|text| ("guessed", text)));
+    facts.extend(faster(bill, ring3).map(|text| ("faster", text)));
     if let Some(why) = &ring3.why {
         facts.push(("no figure", format!("the whole has no figure: {why}")));
     }
@@ -83,6 +84,29 @@ fn guessed(bill: &Bill, ring3: &Ring3) -> impl Iterator<Item = String> {
         Some(format!("{}, {} cycles of the whole: {why}", line.step.name(), with_error(figure)))
     };
     bill.lines.iter().zip(&ring3.lines).filter_map(of)
+}
+
+/// The steps with which the path is faster than without: more than noise and layouts make of it. None if there are none.
+fn faster(bill: &Bill, ring3: &Ring3) -> Option<String> {
+    let is_less = |found: &Ring3Line| {
+        let below = |bound: Option<f64>| bound.is_some_and(|bound| bound < 0.0);
+        below(found.in_company.and_then(|figure| figure.high)) && below(found.range.map(|[_, high]| high))
+    };
+    let steps: Vec<String> = bill
+        .lines
+        .iter()
+        .zip(&ring3.lines)
+        .filter(|(_, found)| is_less(found))
+        .map(|(line, _)| name(bill, line))
+        .collect();
+    let said = || {
+        format!(
+            "with {} the path takes less time here, in every layout but few; a step may replace slower instructions, or keep others from \
+             waiting",
+            steps.join(", ")
+        )
+    };
+    (!steps.is_empty()).then(said)
 }
 
 fn with_error(figure: &Figure) -> String {
