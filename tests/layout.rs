@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use table::{Kernel, Probe, Table};
+use table::{Kernel, Kind, Probe, Table};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -121,6 +121,29 @@ fn what_one_kernel_alone_has_is_said_in_its_text() {
             .any(|name| words.join(" ").contains(name));
         assert!(!differs || names_lab, "docs/entries/{}.md", entry.name);
     }
+}
+
+/// Steps that hold in one mode alone are false in the other kernel. What a stub or a reader of memory leads to has a row of its own.
+#[test]
+fn a_text_of_the_lab_in_protected_mode_speaks_of_its_modes_and_of_what_came_and_would_have_come_later() {
+    let enters = |entry: &&table::Entry| {
+        entry.kernels.contains(&Kernel::LabI386) && !matches!(entry.kind, Kind::Function | Kind::Memory)
+    };
+    let mut shared = 0;
+    for entry in Table::get().entries.iter().filter(enters) {
+        let path = format!("docs/entries/{}.md", entry.name);
+        let text = std::fs::read_to_string(root().join(&path)).unwrap();
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+        let says = |word: &str| words.contains(word);
+        assert!(says("fred") && says("x86s"), "{path}: what do FRED and x86S change?");
+        if entry.kernels.contains(&Kernel::Lab) {
+            shared += 1;
+            // AMD's manual says legacy mode for what the instructions of its own have outside of long mode.
+            let is_protected = says("protected mode") || says("legacy mode");
+            assert!(is_protected && says("long mode"), "{path}: what differs in the other kernel's mode?");
+        }
+    }
+    assert!(shared >= 12, "{shared}");
 }
 
 /// The C and assembler files of a folder.

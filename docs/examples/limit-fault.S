@@ -1,8 +1,8 @@
 // gcc -m32 -nostdlib -static -no-pie -o hello hello.S
 // limit-fault: write(2) by a read beyond the limit of FS. The lab's kernel for protected mode has a segment of one
 // byte at 0xe8 of its GDT, and serves this as a system call to its probes, and to a program that is run by the command
-// below (with --bochs: QEMU checks no limits). Linux has none there: #GP when FS is loaded.
-//	kentry lab --lab-kernel i386 --serve-exceptions --exec hello
+// below (QEMU checks no limits). Linux has none there: #GP when FS is loaded.
+//	kentry lab --lab-kernel i386 --bochs --serve-exceptions --exec hello
 #define SYS_exit	1
 #define SYS_write	4
 #define SYS_rt_sigaction 174

@@ -1,7 +1,10 @@
 // gcc -m32 -nostdlib -static -no-pie -o hello hello.S
 // syscall-i386: write(2) by syscall in a 32-bit process, AMD's way. The CPU puts eip into ecx, so
 // the second argument travels in ebp; Linux ignores that eip and returns to the landing pad in the
-// vDSO (pop %ebp; pop %edx; pop %ecx; ret). Intel has the instruction in 64-bit mode only.
+// vDSO (pop %ebp; pop %edx; pop %ecx; ret). Intel has the instruction in 64-bit mode only, and
+// Linux of 32 bits leaves it off. The lab has it on a model of AMD's, in long mode and in protected mode:
+//	kentry lab --cpu-model EPYC --exec hello
+//	kentry lab --lab-kernel i386 --cpu-model EPYC --set events-by=task --exec hello
 #define SYS_exit	1
 #define SYS_write	4
 #define SYS_rt_sigaction 174

@@ -2,8 +2,8 @@
 // v86-int-redirected: int $0x21 in virtual-8086 mode, which the processor itself leads to the 8086's
 // own table (CR4.VME). No kernel is entered; the hello itself has to be written by a system call.
 // The way into the mode is the lab's own, int $0x44. For protected mode:
-//	kentry lab --lab-kernel i386 --set smap=off --exec hello
-// Elsewhere int $0x44 is #GP: Linux on i386 has vm86(2) for this.
+//	kentry lab --lab-kernel i386 --bochs --set smap=off --exec hello
+// (QEMU does not lead interrupts to that table.) Elsewhere int $0x44 is #GP: Linux on i386 has vm86(2) for this.
 #define SYS_exit	1
 #define SYS_write	4
 #define SYS_rt_sigaction 174

@@ -36,7 +36,7 @@ pub struct LabArgs {
     #[command(flatten)]
     pub guest: GuestArgs,
     /// Write a bootable image instead of measuring here; it measures a PC, shows the table on screen and serial line and,
-    /// by UEFI, leaves it in a file on the stick
+    /// by UEFI and with the kernel for long mode, leaves it in a file on the stick
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["footprint", "accel", "cpu_model", "timeout", "bochs", "exec", "dry_run", "format", "output", "no_save", "name", "tag"], hide_short_help = true)]
     pub iso: Option<PathBuf>,
     /// Print the path by which this entry runs through the kernel, as it is built: each step and its instructions; with two
