@@ -13,7 +13,9 @@
  *	limit TICKS		a program that has run for so long is ended; 0: never. Where the test of ring 0 finds a core cycle
  *				to take several ticks, or a cpuid several times what it takes to leave a guest on a processor
  *				(RING_CROSSING_UNKNOWN_EXIT), so many times as long: there, the processor is emulated
- *	set SWITCH=VALUE ...	switches of entries.toml; those that are not named stay as they are; the kernel says then what all are
+ *	set SWITCH=VALUE ...	switches of entries.toml; those that are not named stay as they are; the kernel says then what all are.
+ *				VALUE default: what the switch had at boot, which is its first value where the CPU lacks what its
+ *				default needs
  *	layout NUMBER		from here on, where in its slot each path begins, which physical pages are skipped, where the
  *				kernel's stacks for programs begin, and the addresses and random bytes of programs are drawn from
  *				this number; 0: at the beginning, none, at their ends, from the seed. Not between beside and run

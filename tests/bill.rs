@@ -230,7 +230,10 @@ fn the_bytes_of_a_path_are_timed_in_ring_3() {
     let sysret = ring3.left_out.iter().find(|left| left.instruction == "sysret").unwrap();
     assert_eq!((sysret.count, sysret.of_protections), (1, 0));
     let smep = &ring3.lines[2];
-    assert!(smep.in_company.is_none() && smep.why.as_ref().is_some_and(|why| why.contains("ring 3")), "{smep:?}");
+    assert!(
+        smep.in_company.is_none() && smep.why.as_ref().is_some_and(|why| why.contains("ring 3")),
+        "{smep:?}"
+    );
     let all = ring3.lines.iter().map(|line| line.in_company);
     for figure in all.chain([ring3.bare, ring3.whole, ring3.here, ring3.protections]).flatten() {
         let ends = figure.low.unwrap()..=figure.high.unwrap();

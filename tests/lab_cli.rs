@@ -623,6 +623,24 @@ fn two_boots_count_the_same() {
     assert!(text(&first.stdout).lines().filter(|line| line.contains(",ok,")).count() > 20);
 }
 
+/// Some rows need `smap=off`: behind them, the others have what the kernel had at boot, and not what the table has as the default.
+#[test]
+fn rows_on_a_processor_without_smap_do_not_lack_it() {
+    if !qemu::is_here() {
+        return;
+    }
+    for (of_model, least) in
+        [(&["--cpu-model=core2duo"][..], 20), (&["--cpu-model=n270", "--lab-kernel=i386"], 25)]
+    {
+        let usual = ["lab", "--accel=tcg", "--operation=none", "--format=csv"];
+        let words: Vec<&str> = usual.iter().chain(of_model).copied().collect();
+        let output = here(&words);
+        let rows = text(&output.stdout);
+        assert!(!rows.contains("SMAP"), "{of_model:?}: {rows}");
+        assert!(rows.lines().filter(|line| line.contains(",ok,")).count() >= least, "{of_model:?}: {rows}");
+    }
+}
+
 #[test]
 fn the_labs_document_keeps_its_contract() {
     if !qemu::is_here() {

@@ -27,6 +27,7 @@
 static struct {
 	struct text archive;
 	configuration wanted;
+	configuration defaults; /* what they were at boot */
 	unsigned problem; /* SWITCH_* that this CPU cannot do */
 	struct plan_header header;
 	uint64_t seed; /* of programs' addresses and random bytes */
@@ -56,10 +57,18 @@ static int set_switch(struct text word)
 	if (word_is(word, name_ "=" value_)) {                                                               \
 		plan.wanted[id_] = index_;                                                                   \
 		return 1;                                                                                    \
+	}                                                                                                    \
+	if (default_ && word_is(word, name_ "=default")) {                                                   \
+		plan.wanted[id_] = plan.defaults[id_];                                                       \
+		return 1;                                                                                    \
 	}
 	SWITCH_VALUES(ROW)
 #undef ROW
 #define ROW(id_, name_, least_, most_, default_)                                                             \
+	if (word_is(word, name_ "=default")) {                                                               \
+		plan.wanted[id_] = plan.defaults[id_];                                                       \
+		return 1;                                                                                    \
+	}                                                                                                    \
 	if (word_begins(&word, name_ "=")) {                                                                 \
 		if (!word_number(word, &number) || number - (least_) > (most_) - (least_))                   \
 			return 0;                                                                            \
@@ -87,6 +96,8 @@ static void set_defaults(void)
 		plan.wanted[id_] = 0;
 	SWITCH_NEEDS(ROW)
 #undef ROW
+	for (unsigned id = 0; id < SWITCH_COUNT; id++)
+		plan.defaults[id] = plan.wanted[id];
 }
 
 _Static_assert(SWITCH_COUNT <= MOST_SWITCHES + 1, "a configuration is one record");

@@ -178,6 +178,8 @@ pub struct LabPlan<'a> {
     pub defaults: Configuration<'a>,
     /// The mode of the processor whose kernel is measured.
     pub mode: Mode,
+    /// Whether the value of every switch is asked for, so that none is left to what the kernel had at boot.
+    names_all: bool,
     /// The seed of the order, the address layout and random bytes.
     pub seed: u64,
     /// The longest that all of it may take.
@@ -212,6 +214,7 @@ impl<'a> LabPlan<'a> {
             configurations,
             defaults: Configuration::defaults(table),
             mode: Mode::of(options.whose.kernel()),
+            names_all: false,
             seed: options.seed,
             time: options.time,
         })
@@ -243,7 +246,8 @@ impl<'a> LabPlan<'a> {
             }
         }
         let configurations = Configurations { all, named: Vec::new() };
-        LabPlan { observed: Vec::new(), jobs, configurations, defaults, mode: Mode::Long, seed, time }
+        let (observed, mode, names_all) = (Vec::new(), Mode::Long, true);
+        LabPlan { observed, jobs, configurations, defaults, mode, names_all, seed, time }
     }
 
     /// The same with another seed.
@@ -311,7 +315,7 @@ impl<'a> LabPlan<'a> {
         }
         // A switch that is named is always set explicitly: on a processor that lacks the feature, the default differs.
         let named = self.defaults.only(&self.configurations.named);
-        let back = self.defaults.changes_from(&now).into_iter();
+        let back = self.changes(&now, &self.defaults).into_iter();
         let set: BTreeMap<_, _> = named.into_iter().chain(back).collect();
         if !set.is_empty() {
             lines.push(Line::Set(set.into_iter().collect()));
@@ -322,7 +326,7 @@ impl<'a> LabPlan<'a> {
             lines.extend(layout.map(Line::Layout));
             for index in order {
                 let Some(job) = self.jobs.get(index) else { continue };
-                set_changes(&mut lines, &mut now, &job.configuration);
+                self.set_changes(&mut lines, &mut now, &job.configuration);
                 lines.extend(run(job, counter));
                 numbered.push(Numbered::Round(index));
             }
@@ -348,10 +352,37 @@ impl<'a> LabPlan<'a> {
         }
         for (index, configuration) in &self.observed {
             let Some(job) = self.jobs.get(*index) else { continue };
-            set_changes(lines, now, configuration);
+            self.set_changes(lines, now, configuration);
             lines.extend(run(job, counter));
             numbered.push(Numbered::Observe(*index));
         }
+    }
+
+    /// Appends a line that sets the switches that differ from the previous configuration, if any do.
+    fn set_changes(&self, lines: &mut Vec<Line>, now: &mut Configuration<'a>, next: &Configuration<'a>) {
+        let changes = self.changes(now, next);
+        if !changes.is_empty() {
+            lines.push(Line::Set(changes));
+            *now = next.clone();
+        }
+    }
+
+    /// What leads from one configuration to the next. A switch that nobody named, and that only rows need otherwise, goes back to what the
+    /// kernel had at boot: on a processor that lacks the feature, that is not the table's default.
+    fn changes(&self, now: &Configuration, next: &Configuration) -> Vec<(String, String)> {
+        let mut changes = next.changes_from(now);
+        let defaults = self.defaults.all_values();
+        let is_back = |name: &str, value: &str| {
+            !self.names_all
+                && !self.configurations.named.contains(&name)
+                && defaults.get(name).is_some_and(|default| default == value)
+        };
+        for (name, value) in &mut changes {
+            if is_back(name, value) {
+                *value = places::lab::DEFAULT.into();
+            }
+        }
+        changes
     }
 }
 
@@ -396,15 +427,6 @@ fn jobs<'a>(
         }
     }
     jobs
-}
-
-/// Appends a line that sets the switches that differ from the previous configuration, if any do.
-fn set_changes<'a>(lines: &mut Vec<Line>, now: &mut Configuration<'a>, next: &Configuration<'a>) {
-    let changes = next.changes_from(now);
-    if !changes.is_empty() {
-        lines.push(Line::Set(changes));
-        *now = next.clone();
-    }
 }
 
 /// The probe, and beside it the server where that is another task.

@@ -1,6 +1,6 @@
 //! Whether a kernel is configured as its plan asks. What it says of its configuration is believed, as far as it is that.
 
-use crate::lab::{Configured, Event, Events, Plan, Trouble};
+use crate::lab::{Configured, DEFAULT, Event, Events, Plan, Trouble};
 use std::sync::Arc;
 use table::{Switch, SwitchValues, Table};
 
@@ -13,12 +13,14 @@ pub struct Agreed<'a> {
     /// How many of them the kernel has obeyed.
     obeyed: usize,
     now: Option<Configured>,
+    /// What it had before anything was set.
+    defaults: Option<Configured>,
 }
 
 impl<'a> Agreed<'a> {
     /// Of a guest that has this plan.
     pub fn new(guest: &'a mut dyn Events, plan: &'a Plan) -> Agreed<'a> {
-        Agreed { guest, sets: plan.sets(), obeyed: 0, now: None }
+        Agreed { guest, sets: plan.sets(), obeyed: 0, now: None, defaults: None }
     }
 
     /// Takes what the kernel says.
@@ -30,12 +32,18 @@ impl<'a> Agreed<'a> {
                     self.sets.get(self.obeyed).ok_or("it has another configuration than before, unasked")?;
                 self.obeyed += 1;
                 let mut asked = SwitchValues::clone(before);
-                asked.extend(values.iter().cloned());
+                let default = |name: &str| self.defaults.as_ref().and_then(|all| all.get(name)).cloned();
+                let wanted = |(name, value): &(String, String)| {
+                    let value = if value == DEFAULT { default(name)? } else { value.clone() };
+                    Some((name.clone(), value))
+                };
+                asked.extend(values.iter().filter_map(wanted));
                 let mut other = asked.iter().filter(|(name, value)| said.get(*name) != Some(value));
                 other.next().map(|(name, value)| otherwise(said, name, value))
             }
         };
         self.now = Some(Arc::clone(said));
+        self.defaults.get_or_insert_with(|| Arc::clone(said));
         differs.map_or(Ok(()), Err)
     }
 
@@ -117,7 +125,7 @@ mod tests {
 
     #[test]
     fn a_kernel_that_does_as_it_is_asked_is_believed() {
-        let plan = [run(), set("pti", "on"), run(), set("smap", "off"), run()];
+        let plan = [run(), set("pti", "on"), run(), set("smap", "off"), run(), set("smap", DEFAULT), run()];
         let no_smap = [("smap", "off")];
         for default in [&[][..], &no_smap] {
             let (isolated, off) = ([default, &[("pti", "on")]].concat(), [("smap", "off"), ("pti", "on")]);
@@ -128,6 +136,8 @@ mod tests {
                 Event::Begin(1),
                 configured(&off),
                 Event::Begin(2),
+                configured(&isolated),
+                Event::Begin(3),
             ];
             assert_eq!(wrong(&plan, &said), None);
         }
@@ -140,6 +150,10 @@ mod tests {
             let why = wrong(&plan, said).unwrap();
             why.strip_prefix("the guest's kernel is not configured as it was asked: ").unwrap().to_string()
         };
+        let plan_of_default = [set("smap", "off"), set("smap", DEFAULT)];
+        let off = || configured(&[("smap", "off")]);
+        let still = wrong(&plan_of_default, &[configured(&[]), off(), off()]).unwrap();
+        assert!(still.ends_with("it has smap=off, and was asked for on"), "{still}");
         let (bare, isolated) = (configured(&[]), configured(&[("pti", "on")]));
         let begin = Event::Begin;
         assert_eq!(

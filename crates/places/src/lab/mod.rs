@@ -30,7 +30,7 @@ pub use collected::{Collected, Ran, Strays};
 pub use configured::Configured;
 pub use guest::{Events, Guest, Reader};
 pub use image::image;
-pub use plan::{Line, Plan};
+pub use plan::{DEFAULT, Line, Plan};
 pub use process::{Interrupt, Limits};
 pub use qemu::Qemu;
 pub use session::{End, Event, Session};

@@ -5,6 +5,10 @@ use record::abi;
 use std::fmt::Write;
 use table::SwitchValues;
 
+/// In a set line, the value that a switch had at boot: its first where the processor lacks what the default needs. No switch has a value of
+/// this name.
+pub const DEFAULT: &str = "default";
+
 /// One line of a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Line {
@@ -141,10 +145,13 @@ impl Plan {
         sets
     }
 
-    /// What is set before the program or check of this number: of each switch that set lines before it name, the last value.
+    /// What is set before the program or check of this number: of each switch that set lines before it name, the last value; none of a
+    /// switch that is at its default again.
     pub fn set_before(&self, number: u64) -> SwitchValues {
         let before = self.sets().into_iter().take_while(|(programs, _)| *programs <= number);
-        before.flat_map(|(_, values)| values).cloned().collect()
+        let mut last: SwitchValues = before.flat_map(|(_, values)| values).cloned().collect();
+        last.retain(|_, value| value != DEFAULT);
+        last
     }
 
     /// The same for a machine that ignores registers which it does not know, as QEMU's emulation does: what steps need of the
@@ -209,13 +216,27 @@ mod tests {
     fn what_is_set_before_a_program_is_the_last_value_of_each_switch() {
         let set = |name: &str, value: &str| Line::Set(vec![(name.into(), value.into())]);
         let check = || Line::Check("pti".into());
-        let lines =
-            vec![set("pti", "on"), check(), set("pti", "off"), set("smap", "off"), check(), set("rsb", "8")];
+        let lines = vec![
+            set("pti", "on"),
+            check(),
+            set("pti", "off"),
+            set("smap", "off"),
+            check(),
+            set("pti", DEFAULT),
+            check(),
+        ];
         let plan = Plan { lines };
         let before =
             |number: u64| plan.set_before(number).into_iter().map(|(name, value)| format!("{name}={value}"));
         assert_eq!(before(0).collect::<Vec<_>>(), ["pti=on"]);
         assert_eq!(before(1).collect::<Vec<_>>(), ["pti=off", "smap=off"]);
+        assert_eq!(before(2).collect::<Vec<_>>(), ["smap=off"]);
+    }
+
+    #[test]
+    fn no_switch_has_a_value_called_default() {
+        let values = table::Table::get().switches.iter().flat_map(|switch| &switch.values);
+        assert!(values.into_iter().all(|value| value != DEFAULT));
     }
 
     #[test]
