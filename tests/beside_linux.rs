@@ -7,8 +7,17 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// A system call and an exception, which come by different ways.
-const ROWS: [[&str; 2]; 2] = [["syscall-x86_64", "getppid"], ["page-fault", "minor-fault"]];
+/// Entries that come by different ways, in each kernel.
+const ROWS: [[&str; 2]; 4] = [
+    ["syscall-x86_64", "getppid"],
+    ["page-fault", "minor-fault"],
+    ["int80-x86_64", "getppid"],
+    ["sysenter-i386", "getppid"],
+];
+
+/// Those that share all but a few instructions with a page fault, or are another's from a program of another width, in the newest.
+const OTHERS: [[&str; 2]; 4] =
+    [["ud", "getppid"], ["int3", "getppid"], ["div0", "getppid"], ["int80-i386", "getppid"]];
 
 fn kentry(arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kentry"));
@@ -59,9 +68,15 @@ fn the_labs_assembly_is_that_of_linux_instruction_by_instruction() {
         }
     }
     let newest = kernels.last().unwrap();
-    // An AMD model, whose boot isolates nothing.
-    let lines = is_the_same(newest, &["--cpu-model", "EPYC"]);
-    assert!(lines > 60, "{lines}");
+    for [entry, operation] in OTHERS {
+        let lines = is_the_same(newest, &["--entry", entry, "--operation", operation]);
+        assert!(lines > 80, "{} {entry}: {lines}", newest.display());
+    }
+    // An AMD model, whose boot isolates nothing, and which has syscall in 32-bit programs.
+    for entry in ["syscall-x86_64", "syscall-i386"] {
+        let lines = is_the_same(newest, &["--cpu-model", "EPYC", "--entry", entry]);
+        assert!(lines > 60, "{entry}: {lines}");
+    }
     let newest = newest.to_str().unwrap();
     let explained =
         kentry(&["bill", "--follow", newest, "--timeout", "500", "--no-save", "--format", "json"]);
@@ -98,6 +113,7 @@ fn what_has_no_path_beside_it_is_refused_in_one_sentence() {
             "a path beside Linux's is written as text, csv or markdown",
         ),
         (&["--beside-linux", "auto", "--entry", "sycsall"], "did you mean"),
+        (&["--follow", "auto", "--entry", "ud"], "Linux answers ud with SIGILL"),
     ] {
         let done = kentry(&[&["bill"], arguments].concat());
         let text = String::from_utf8(done.stderr).unwrap();

@@ -84,7 +84,7 @@ landing_stubs:				# the same, for ibt=on
  * An iretq that faults (the program has made its stack segment unusable) ends the program, as in all paths.
  */
 	.balign	16
-	.globl	exception_at_any_time, exception_iret
+	.globl	exception_at_any_time, exception_return, exception_iret
 exception_at_any_time:
 	SAVE_ALL
 	cld
@@ -108,10 +108,11 @@ exception_at_any_time:
 	jz	1f
 	IBRS_EXIT %r15
 1:	test	$PROGRAM_TOP_BIT, %ebx
-	jz	1f
+	jz	exception_return
 	mov	user_cr3, %rax
 	mov	%rax, %cr3
-1:	RESTORE_ALL
+exception_return:
+	RESTORE_ALL
 	add	$16, %rsp
 	TEST_RING	GATE_CS
 	jz	exception_iret
@@ -125,6 +126,32 @@ exception_at_any_time:
 	verw	verw_selector
 exception_iret:
 	iretq
+
+/*
+ * What has come from the kernel by a path in Linux's order (idtentry.inc), with whatever tables, GS and SPEC_CTRL: all that the path has pushed is
+ * taken back, and it takes the path of all exceptions. On the stack are a return address, the registers, and the word in the place of an error code.
+ */
+.macro OWN_EXCEPTION vector
+	.globl	own_exception_\vector
+own_exception_\vector:
+	add	$8, %rsp
+	RESTORE_ALL
+	add	$8, %rsp
+	jmp	exception_stubs+\vector*EXCEPTION_STUB_SIZE
+.endm
+
+	OWN_EXCEPTION 0
+	OWN_EXCEPTION 3
+	OWN_EXCEPTION 6
+	OWN_EXCEPTION 128
+
+/* What has come from a program by such a path, and is no system call: rsp points to the frame. No handler of these returns for a program. */
+	.globl	foreign_exception
+foreign_exception:
+	movq	$0, FRAME_ERROR(%rsp)
+	mov	%rsp, %rdi
+	call	exception
+	ud2
 
 PATH exception, BY_EXCEPTION
 HOOK IN_EARLY

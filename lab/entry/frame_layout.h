@@ -14,6 +14,7 @@
 #define FRAME_RDI    (14 * 8)
 #define FRAME_VECTOR (15 * 8)
 #define FRAME_NUMBER FRAME_VECTOR /* of a system call, as it came */
+#define FRAME_ERROR  (16 * 8)
 #define FRAME_RIP    (17 * 8)
 #define FRAME_CS     (18 * 8)
 #define FRAME_WORDS  22

@@ -9,17 +9,20 @@
  */
 #include "entry/instruction.inc"
 
-.macro BREAKPOINT abi, dispatch
+.macro SERVING_BREAKPOINT abi, dispatch
 PATH int3_\abi, BY_INTERRUPT, \dispatch
+ALL_WITH SWITCH_ORDER, IS(ORDER_LAB)
 FROM_KERNEL 3
 GATE_IN
 SERVE \dispatch
 GATE_IRET
 SERVE_RARE
+EXCEPTION_AS_LINUX \dispatch, 3
+ALL_END
 END_PATH
 .endm
 
-BREAKPOINT x86_64, X86_64
-BREAKPOINT i386, I386
+SERVING_BREAKPOINT x86_64, X86_64
+SERVING_BREAKPOINT i386, I386
 
 	.section .note.GNU-stack, "", @progbits

@@ -60,11 +60,7 @@ STEP "pass the frame and the number", SINCE_6_1
 	movslq	%eax, %rsi
 CR3_WRITES_AS_LINUX
 AGAINST_SPECULATION_AS_LINUX
-STEP "branch history: clear it", SWITCH_BHB, IS(BHB_LOOP)
-	EXECUTES 1+4+5*19+6+4
-	EXECUTES_MORE 7, SWITCH_RETURNS, NOT(RETURNS_PLAIN)
-	CALL_C	clear_branch_history
-IDLE_NOP "branch history", 5, SWITCH_BHB, NOT(BHB_LOOP), SINCE_6_1
+CLEAR_BRANCH_HISTORY_AS_LINUX
 STEP "call what serves"
 	CALL_C	60f
 IDLE_NOP "Xen", 5, UNTIL_6_1
@@ -121,29 +117,11 @@ ALL_END
 ALL_WITH SWITCH_RETURN_CHECKS, IS(RETURN_CHECKS_ON)
 RETURN_BY_IRET CALL_FRAME_RIP
 
-/*
- * What Linux has in C: do_syscall_64. The frame is behind the return address, which rbx holds, because the steps of the hooks find the frame at
- * rsp. The stack is aligned by 8, as in Linux, and C code uses no registers that need more.
- */
+/* What Linux has in C: do_syscall_64. */
 ALL_WITH SWITCH_ORDER, NOT(ORDER_LAB)
-STEP "C: load number and arguments"
-60:	pop	%rbx
-	mov	FRAME_NUMBER(%rsp), %rax
-	mov	FRAME_RDI(%rsp), %rdi
-	mov	FRAME_RSI(%rsp), %rsi
-	mov	FRAME_RDX(%rsp), %rdx
-	mov	FRAME_R10(%rsp), %r10
-	mov	FRAME_R8(%rsp), %r8
-	mov	FRAME_R9(%rsp), %r9
-HOOK IN_SAVED
-MACH_TRAP
-STEP "is there such a call"
-	CHECK_X86_64 62f
-DISPATCH X86_64
-51:
-HOOK OUT_SAVED
-STEP "C: the result"
-	mov	%rax, FRAME_RAX(%rsp)
+STEP "C: serve"
+60:	pop	%r12
+SERVE_AS_LINUX X86_64
 /* Since 6.7 it is C that looks whether the way out may be sysretq; 0 in al: it may not. */
 STEP "C: may it be sysretq", RETURN_CHECKS, SINCE_6_12
 	EXECUTES 15
@@ -163,12 +141,7 @@ STEP "C: may it be sysretq", RETURN_CHECKS, SINCE_6_12
 	test	$FLAGS_BY_IRET, %r11
 	sete	%al
 1:
-STEP "C: return"
-	push	%rbx
-RETURN_FROM_PATH
-STEP "no such call"
-62:	mov	$-ENOSYS, %rax
-	JUMP	51b
+RETURN_AS_LINUX
 ALL_END
 END_PATH
 

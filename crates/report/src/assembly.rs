@@ -79,6 +79,7 @@ fn head(assembly: &Assembly) -> Vec<(&'static str, String)> {
             .then(|| ("added", format!("{}: this boot of Linux has them switched on", on.join(" ")))),
         (!lacking.is_empty()).then(|| ("left out", lacking.join("; "))),
         assembly.own_order().map(|said| ("order", said)),
+        assembly.until_the_handler().map(|said| ("signal", said)),
         Some((
             "columns",
             format!(

@@ -26,17 +26,22 @@ STEP "clear registers", CLEARED, NUMBERS, IS(NUMBERS_X86_64), \conditions
 	xor	%r15d, %r15d
 .endm
 
-ATTACH IN_SAVED, 10
-CLEAR_NO_ARGUMENTS SWITCH_ORDER, IS(ORDER_LAB)
-/* In Linux's order, the path of syscall has cleared all of them (linux.inc). */
-CLEAR_NO_ARGUMENTS SWITCH_ORDER, NOT(ORDER_LAB), ENTERED_BY, NOT(BY_SYSCALL)
+.macro CLEAR_NO_ARGUMENTS_I386 conditions:vararg
 /* Arguments of a trap, if it is a 64-bit program's (MACH_TRAP). */
-STEP "clear registers", CLEARED, NUMBERS, IS(NUMBERS_I386), SWITCH_PERSONALITY, IS(PERSONALITY_LINUX)
+STEP "clear registers", CLEARED, NUMBERS, IS(NUMBERS_I386), SWITCH_PERSONALITY, IS(PERSONALITY_LINUX), \conditions
 	xor	%r8d, %r8d
 	xor	%r9d, %r9d
 	xor	%r10d, %r10d
-STEP "clear registers", CLEARED, NUMBERS, IS(NUMBERS_I386)
+STEP "clear registers", CLEARED, NUMBERS, IS(NUMBERS_I386), \conditions
 	CLEAR_REST
+.endm
+
+ATTACH IN_SAVED, 10
+CLEAR_NO_ARGUMENTS SWITCH_ORDER, IS(ORDER_LAB)
+CLEAR_NO_ARGUMENTS_I386 SWITCH_ORDER, IS(ORDER_LAB)
+/* In Linux's order, paths that are Linux's have cleared all of them (linux.inc). */
+CLEAR_NO_ARGUMENTS SWITCH_ORDER, NOT(ORDER_LAB), ENTERED_BY, IS(BY_CALL_GATE)|IS(BY_SYSENTER)
+CLEAR_NO_ARGUMENTS_I386 SWITCH_ORDER, NOT(ORDER_LAB), ENTERED_BY, IS(BY_CALL_GATE)
 END_ATTACH
 
 	.section .note.GNU-stack, "", @progbits

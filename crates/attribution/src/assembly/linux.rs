@@ -7,6 +7,19 @@ use crate::assembly::kind::kind;
 use iced_x86::{Decoder, DecoderOptions};
 use table::Setting;
 
+/// What int80 comes to C by: the anatomy counts it to the handler.
+const BEFORE_C: &str = "int80_emulation";
+
+/// Of a path that leads to a signal's handler and back, what leads there.
+pub fn to_the_handler(anatomy: &Anatomy) -> Anatomy {
+    let in_kernel = |one: &&Instruction| one.ring != 3;
+    let before = anatomy.instructions.iter().take_while(|one| one.ring == 3);
+    let first = before.count();
+    let inside = anatomy.instructions.iter().skip(first).take_while(in_kernel).count();
+    let instructions = anatomy.instructions.iter().take(first + inside).cloned().collect();
+    Anatomy { instructions, ..anatomy.clone() }
+}
+
 /// The entry's own code, in the order of execution. Thunks, `sync_regs` and what clears the branch history are functions that it calls, and
 /// so is C: the call alone is here.
 pub fn of_linux(anatomy: &Anatomy) -> Vec<One> {
@@ -56,7 +69,8 @@ pub fn returns(anatomy: &Anatomy) -> Option<Setting> {
 
 fn is_assembly(one: &Instruction) -> bool {
     let name = one.function_name();
-    one.ring != 3 && functions::own(name).is_none() && functions::region(name, None) == Some(Region::Entry)
+    let is_entry = || name == BEFORE_C || functions::region(name, None) == Some(Region::Entry);
+    one.ring != 3 && functions::own(name).is_none() && is_entry()
 }
 
 fn decoded(one: &Instruction) -> Option<iced_x86::Instruction> {
@@ -67,7 +81,43 @@ fn decoded(one: &Instruction) -> Option<iced_x86::Instruction> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::anatomy::{Confidence, Location};
     use table::Table;
+
+    fn one(ring: u8, function: &str, text: &str, part: Part) -> Instruction {
+        let (bytes, function) = ("90".into(), Some(Location { name: function.into(), offset: 0 }));
+        let (address, depth, idle) = (0x1000, 0, false);
+        Instruction {
+            address,
+            ring,
+            bytes,
+            text: text.into(),
+            function,
+            depth,
+            part,
+            confidence: Confidence::ALL[0],
+            idle,
+        }
+    }
+
+    #[test]
+    fn a_path_to_a_handler_ends_where_that_begins() {
+        let path = [(3, "ud2"), (0, "clac"), (0, "iretq"), (3, "syscall"), (0, "swapgs"), (0, "sysretq")];
+        let instructions = path.map(|(ring, text)| one(ring, "asm_exc_invalid_op", text, Part::Frame)).into();
+        let anatomy = Anatomy { entry: "ud".into(), operation: "signal".into(), instructions };
+        let texts: Vec<String> =
+            to_the_handler(&anatomy).instructions.into_iter().map(|one| one.text).collect();
+        assert_eq!(texts, ["ud2", "clac", "iretq"]);
+        let none = Anatomy { instructions: Vec::new(), ..anatomy };
+        assert!(to_the_handler(&none).instructions.is_empty());
+    }
+
+    #[test]
+    fn what_int80_comes_to_c_by_is_the_assemblers() {
+        let is = |function: &str| is_assembly(&one(0, function, "jmp", Part::Handler));
+        assert!(is("int80_emulation") && is("asm_int80_emulation"));
+        assert!(!is("do_int80_emulation") && !is("sync_regs"));
+    }
 
     #[test]
     fn what_is_left_of_a_profile_can_be_built() {

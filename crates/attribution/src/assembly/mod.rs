@@ -9,7 +9,7 @@ mod side;
 
 pub use explained::{Brought, explained};
 pub use lab::{of_lab, steps_of_column, steps_of_lab};
-pub use linux::{c_parts, of_linux, returns, switched_off};
+pub use linux::{c_parts, of_linux, returns, switched_off, to_the_handler};
 pub use side::{Columns, Count, Counted, One, Pair};
 
 use crate::anatomy::PartCount;
@@ -21,6 +21,8 @@ pub struct Assembly {
     pub entry: String,
     /// What it was asked for.
     pub operation: String,
+    /// The signal by which Linux answers what the lab serves as a call.
+    pub signal: Option<String>,
     /// The kernel's release.
     pub kernel: String,
     /// Of the lab.
@@ -44,8 +46,17 @@ impl Assembly {
     pub fn own_order(&self) -> Option<String> {
         (!self.is_ordered).then(|| {
             format!(
-                "the lab's path of {} has the lab's own order, and not that of {}",
+                "Linux has no such entry: the lab's path of {} has the lab's own order, and not that of {}",
                 self.entry, self.profile
+            )
+        })
+    }
+
+    /// What of Linux's path is compared, in words, where it leads to a signal's handler.
+    pub fn until_the_handler(&self) -> Option<String> {
+        self.signal.as_ref().map(|signal| {
+            format!(
+                "Linux answers with {signal}: its path ends where the program's handler begins. The handler comes back by a system call"
             )
         })
     }

@@ -17,6 +17,7 @@ use crate::saving::Saving;
 use attribution::anatomy::Followed;
 use attribution::assembly::{
     Assembly, Brought, Columns, c_parts, explained, of_lab, of_linux, returns, steps_of_column, switched_off,
+    to_the_handler,
 };
 use attribution::bill::{Bill, Plan, Step};
 use measure::lab::{Accel, Emulator, Listed, Options, choose};
@@ -24,7 +25,7 @@ use places::host::Interrupt;
 use places::lab::Limits;
 use report::Kind;
 use std::process::ExitCode;
-use table::{Kernel, Profile, Setting, Table};
+use table::{Entry, Kernel, Operation, Profile, Setting, Table};
 
 /// Follows, lists, and shows both. It ends with 0 whether they differ or not.
 pub fn run(args: &BillArgs, kernel: &str) -> Result<ExitCode, Error> {
@@ -66,10 +67,23 @@ fn follow(args: &BillArgs, kernel: &str) -> Result<Option<Followed>, Error> {
         let why = format!("{option}: only QEMU's emulation can be followed; leave --accel kvm out");
         return Err(Error::Usage(why));
     }
-    match anatomy::of_kernel(option, kernel, [&entry.name, &operation.name], &args.guest)? {
+    let signal = answer(entry, operation);
+    if let Some(signal) = signal.filter(|_| args.follow.is_some()) {
+        let why = format!(
+            "--follow: Linux answers {} with {signal}, and its handler comes back by a system call; the lab serves a call. --beside-linux compares \
+             what leads to the handler",
+            entry.name
+        );
+        return Err(Error::Usage(why));
+    }
+    let asked = if signal.is_some() { SIGNAL } else { &operation.name };
+    match anatomy::of_kernel(option, kernel, [&entry.name, asked], &args.guest)? {
         Ok(document) => {
-            let followed = document.paths.into_iter().next();
-            followed.map(Some).ok_or_else(|| Error::Environment("nothing was followed".into()))
+            let mut path = document.paths.into_iter().next();
+            if let Some(followed) = path.as_mut().filter(|_| signal.is_some()) {
+                followed.anatomy = to_the_handler(&followed.anatomy);
+            }
+            path.map(Some).ok_or_else(|| Error::Environment("nothing was followed".into()))
         }
         Err(why) => {
             note(&why);
@@ -84,6 +98,18 @@ fn is_known(table: &Table, list: &str) -> bool {
     list.split(',')
         .map(str::trim)
         .all(|text| steps().any(|step| step.name == text || step.to_string() == text))
+}
+
+/// The operation of Linux's exceptions.
+const SIGNAL: &str = "signal";
+
+/// The signal by which Linux answers what the lab serves as a call.
+fn answer<'a>(entry: &'a Entry, operation: &Operation) -> Option<&'a str> {
+    let is_served = entry.operations_on(Kernel::Linux).contains(&operation.name);
+    entry
+        .signal
+        .as_deref()
+        .filter(|_| !is_served && entry.operations_on(Kernel::Linux).iter().any(|name| name == SIGNAL))
 }
 
 /// The lab's path beside that of a Linux.
@@ -119,6 +145,7 @@ impl Both {
         let assembly = Assembly {
             entry: plan.question.entry.clone(),
             operation: plan.question.operation.clone(),
+            signal: entry.signal.clone().filter(|_| followed.anatomy.operation != plan.question.operation),
             kernel: followed.configuration.release.clone(),
             profile: plan.question.profile.name.clone(),
             off,

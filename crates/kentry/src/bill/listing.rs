@@ -283,7 +283,7 @@ fn elsewhere(text: &mut String, plan: &Plan, order: &Order, places: &[Option<usi
 }
 
 /// The settings that come to the path in another order than Linux's: on the way in of a system call, the order is the profile's; of an
-/// exception, and on the way out, the table's.
+/// exception, and on the way out, the table's. int80 may come by the way of exceptions (error_entry).
 fn differs(
     text: &mut String,
     table: &Table,
@@ -323,12 +323,14 @@ fn differs(
         }
     };
     let orders = &table.orders;
-    match entry.kind {
-        Kind::Exception => {
+    let is_exceptions =
+        entry.kind == Kind::Exception || built.iter().any(|step| step.name.starts_with("error_entry"));
+    match is_exceptions {
+        true => {
             by_switch(text, WAY_IN, way_in, &orders.exceptions_in);
             by_switch(text, WAY_OUT, way_out, &orders.exceptions_out);
         }
-        _ => {
+        false => {
             let named = |place| format!("{} (place {})", order.name(place), place + 1);
             said(text, WAY_IN, &brought(way_in), &named);
             by_switch(text, WAY_OUT, way_out, &orders.calls_out);
