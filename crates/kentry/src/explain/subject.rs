@@ -295,7 +295,7 @@ mod tests {
         assert_eq!(names("vm86").unwrap(), ["topic virtual-8086 mode"]);
         assert_eq!(names("task").unwrap(), ["topic task gate"], "it was one of its entries, at random");
         assert_eq!(names("Protected_Mode").unwrap(), ["topic protected mode"]);
-        assert!(names("task-*").unwrap().len() > 5);
+        assert!(names("task-*").unwrap().len() >= 5);
     }
 
     #[test]
