@@ -536,6 +536,30 @@ fn the_listing_in_the_documentation_is_what_is_built() {
     assert_eq!(text(&output.stdout).trim_end(), quoted.trim_end(), "the page quotes {command}");
 }
 
+/// A task begins where its TSS says, and not in a path; what rows count of it stands in the listing all the same.
+#[test]
+fn a_listing_has_what_is_executed_in_no_path() {
+    if !qemu::is_here() {
+        return;
+    }
+    for (entry, count, last) in
+        [("task-16", 6, "jmpl    *path_task_16"), ("double-fault-task", 23, "jmp     double_fault_task")]
+    {
+        let output = here(&["lab", "--accel=tcg", "--lab-kernel=i386", "--listing", entry]);
+        let listing = text(&output.stdout);
+        let head = listing.lines().next().unwrap();
+        assert!(head.trim_end().ends_with(&format!(" bytes, and {count} instructions in no path")), "{head}");
+        let (_, beside) = listing.split_once(", in no path\n").unwrap();
+        let instructions = beside.lines().filter(|line| line.starts_with("  c0"));
+        assert_eq!(instructions.count(), count, "{listing}");
+        assert!(beside.lines().any(|line| line.ends_with(last)), "{listing}");
+        let sides = ["--set=smap=on", "--set=smap=off"];
+        let output =
+            here(&[&["lab", "--accel=tcg", "--lab-kernel=i386", "--listing", entry][..], &sides].concat());
+        assert!(text(&output.stdout).ends_with(beside), "{output:?}");
+    }
+}
+
 #[test]
 fn a_listing_has_addresses_bytes_and_steps() {
     if !qemu::is_here() {

@@ -5,7 +5,7 @@
 //! `=`, which is what `--set` takes.)
 
 use crate::cli::Cli;
-use crate::explain::elsewhere;
+use crate::explain::{elsewhere, topic};
 use crate::profiles;
 use attribution::anatomy::Part;
 use clap::builder::{PossibleValue, PossibleValuesParser};
@@ -199,7 +199,15 @@ fn command(table: &'static Table) -> Command {
         let all = table.offered(kernel).into_iter();
         all.map(|(setting, what)| value(&setting.to_string(), what)).collect::<Vec<_>>().into_iter()
     };
-    let sets = |kernel| settings(kernel).chain([value(DEFAULT, "nothing is set")]);
+    let of_i386_alone = || {
+        let all = table.offered(Kernel::LabI386).into_iter();
+        let alone =
+            all.filter(|(setting, _)| !table.offered(Kernel::Lab).iter().any(|(one, _)| one == setting));
+        alone.map(|(setting, what)| value(&setting.to_string(), what)).collect::<Vec<_>>().into_iter()
+    };
+    let default = || value(DEFAULT, "nothing is set");
+    let sets_of_linux = || settings(Kernel::Linux).chain([default()]);
+    let sets_of_lab = || settings(Kernel::Lab).chain(of_i386_alone()).chain([default()]);
     let subcommands = || {
         let shown = |known: &&Command| !known.is_hide_set();
         Cli::command()
@@ -216,12 +224,12 @@ fn command(table: &'static Table) -> Command {
     rows(with_runs(Cli::command()))
         .mut_subcommand("measure", rows)
         .mut_subcommand("compare", rows)
-        .mut_subcommand("lab", |lab| rows(lab).mut_arg("set", |arg| offering(arg, sets(Kernel::Lab))))
+        .mut_subcommand("lab", |lab| rows(lab).mut_arg("set", |arg| offering(arg, sets_of_lab())))
         .mut_subcommand("linux", |linux| {
             linux
                 .mut_arg("entry", |arg| offering(arg, of_linux()))
                 .mut_arg("operation", |arg| offering(arg, asked_of_linux()))
-                .mut_arg("set", |arg| offering(arg, sets(Kernel::Linux)))
+                .mut_arg("set", |arg| offering(arg, sets_of_linux()))
         })
         .mut_subcommand("anatomy", |anatomy| {
             let profiles = table.profiles.iter().map(|profile| value(&profile.name, &profile.what));
@@ -229,7 +237,7 @@ fn command(table: &'static Table) -> Command {
             anatomy
                 .mut_arg("entry", |arg| offering(arg, of_linux().chain(short_of_linux()).chain(events)))
                 .mut_arg("operation", |arg| offering(arg, asked_of_linux()))
-                .mut_arg("set", |arg| offering(arg, sets(Kernel::Linux)))
+                .mut_arg("set", |arg| offering(arg, sets_of_linux()))
                 .mut_arg("beside", |arg| offering(arg, profiles.chain([value("none", "no profile")])))
         })
         .mut_subcommand("bill", |bill| {
@@ -241,6 +249,7 @@ fn command(table: &'static Table) -> Command {
         })
         .mut_subcommand("explain", |explain| {
             let switches = settings(Kernel::Lab)
+                .chain(of_i386_alone())
                 .chain(table.switches.iter().map(|switch| value(&switch.name, &switch.what)));
             let profiles = table.profiles.iter().map(|profile| value(&profile.name, &profile.what));
             let profiles =
@@ -259,10 +268,12 @@ fn command(table: &'static Table) -> Command {
                 elsewhere::ALL.iter().flat_map(|fault| fault.names).filter(|name| !name.contains(' '));
             let elsewhere =
                 elsewhere.map(|name| value(name, "a fault of the processor that no entry pays for"));
+            let topics = topic::ALL.iter().flat_map(|topic| topic.names).filter(|name| !name.contains(' '));
+            let topics = topics.map(|name| value(name, "what several entries are about"));
             let has_another_name =
                 |id: &&Id| table.switch(id.name()).is_none() && table.entry(id.name()).is_none();
             let findings = Id::ALL.iter().filter(has_another_name).map(|id| value(id.name(), "a finding"));
-            let names = names.chain(known).chain(elsewhere).chain(findings);
+            let names = names.chain(known).chain(elsewhere).chain(topics).chain(findings);
             explain.mut_arg("name", |arg| offering(arg, names))
         })
         .mut_subcommand("reproduce", |reproduce| {

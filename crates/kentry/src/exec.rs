@@ -8,6 +8,7 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::Signal;
 use places::lab::{Agreed, End, Event, Events, Limits, Line, Trouble};
+use record::{Boot, abi};
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Read, Write};
 use std::os::fd::AsFd;
@@ -25,11 +26,19 @@ const LONGEST_INPUT: usize = 64 << 20;
 /// How long to wait for input before looking whether the user interrupts.
 const INPUT_WAIT: Duration = Duration::from_millis(100);
 
-/// What the instructions raise on Linux that can be system calls here.
-const IS_SERVED: [Signal; 3] = [Signal::SIGILL, Signal::SIGTRAP, Signal::SIGFPE];
+/// Instructions that can be system calls, by the exception that they raise.
+const SERVED: [(u64, &str); 7] = [
+    (0, "div"),
+    (3, "int3"),
+    (4, "into"),
+    (5, "bound"),
+    (6, "ud2 or lock nop"),
+    (11, "the load of a segment register"),
+    (12, "the load of a segment register"),
+];
 
-/// What a person may want who runs an example of such an instruction.
-const SERVED_HINT: &str = "if that was ud2, lock nop, int3 or div: with --serve-exceptions before --exec these are system calls, as for probes";
+/// The number of the exception #GP.
+const GENERAL_PROTECTION: u64 = 13;
 
 /// Why a program was not run, and the exit code for it.
 #[derive(Debug)]
@@ -69,6 +78,15 @@ pub struct Program {
 }
 
 impl Program {
+    /// How many bits its code has, as its ELF header says.
+    fn bits(&self) -> Option<u32> {
+        match self.bytes.get(4) {
+            Some(1) => Some(32),
+            Some(2) => Some(64),
+            _ => None,
+        }
+    }
+
     /// Reads the program that a command line names first; what follows are its arguments.
     ///
     /// # Errors
@@ -194,11 +212,8 @@ pub fn run(
     let plan = emulator.plan(places::lab::Plan { lines });
     let archive = places::lab::pack(&plan, &[file, input]).map_err(|error| Refused::failed(&error))?;
     let mut guest = emulator.boot(&archive, 1, limits)?;
-    let code = follow(program, configuration, &mut Agreed::new(&mut guest, &plan), output)?;
-    if !serves_exceptions && IS_SERVED.iter().any(|signal| code == SIGNALLED + *signal as u8) {
-        output.say(SERVED_HINT);
-    }
-    Ok(code)
+    let asked = (configuration, serves_exceptions);
+    follow(program, asked, &mut Agreed::new(&mut guest, &plan), output)
 }
 
 /// Where a program's output goes.
@@ -242,10 +257,11 @@ pub(crate) fn unwritable(error: &io::Error) -> Result<u8, Refused> {
 /// Follows the guest to the program's end.
 fn follow(
     program: &Program,
-    configuration: &Configuration,
+    (configuration, serves_exceptions): (&Configuration, bool),
     guest: &mut dyn Events,
     output: &mut Output,
 ) -> Result<u8, Refused> {
+    let mut boot = None;
     loop {
         match guest.next()? {
             Event::Output { descriptor, bytes, .. } => {
@@ -257,20 +273,46 @@ fn follow(
             Event::Stray { vector, count, .. } => {
                 output.say(&format!("interrupts that nobody asked for: vector {vector:#x}, {count} times"));
             }
-            Event::End { end, .. } => return code(program, configuration, end, output),
-            Event::Boot(_)
-            | Event::Configured(_)
-            | Event::Begin(_)
-            | Event::Counters { .. }
-            | Event::Step(_) => {}
+            Event::End { end, .. } => {
+                let code = code(program, (configuration, boot.as_ref()), end, output)?;
+                if let End::Fault(detail) = end {
+                    let hint = hint(program, boot.as_ref(), serves_exceptions, &detail);
+                    hint.iter().for_each(|hint| output.say(hint));
+                }
+                return Ok(code);
+            }
+            Event::Boot(said) => boot = Some(said),
+            Event::Configured(_) | Event::Begin(_) | Event::Counters { .. } | Event::Step(_) => {}
             Event::Done => return Err(Refused::failed(&"the guest was done without running the program")),
         }
     }
 }
 
+/// What a person may want who runs an example of an entry that ended so. Which instructions are entries depends on the kernel.
+fn hint(
+    program: &Program,
+    boot: Option<&Boot>,
+    serves_exceptions: bool,
+    detail: &[u64; 4],
+) -> Option<String> {
+    let is_long = boot.is_some_and(|boot| boot.features >> abi::FEATURE_LONG & 1 == 1);
+    let (vector, error) = (detail[2] >> 32, detail[2] & u64::from(u32::MAX));
+    let served = SERVED.iter().filter(|(of, _)| !is_long || [0, 3, 6].contains(of));
+    if let Some((_, what)) = served.filter(|_| !serves_exceptions).find(|(of, _)| *of == vector) {
+        return Some(format!(
+            "if that was {what}: with --serve-exceptions before --exec it is a system call, as for probes"
+        ));
+    }
+    // The error code is a selector, or a vector of the IDT, that this kernel does not have.
+    let is_missing = is_long && program.bits() == Some(32) && vector == GENERAL_PROTECTION && error != 0;
+    is_missing.then(|| {
+        "if that was a gate or a task of the kernel for protected mode: --lab-kernel i386 before --exec has them".into()
+    })
+}
+
 fn code(
     program: &Program,
-    configuration: &Configuration,
+    (configuration, boot): (&Configuration, Option<&Boot>),
     end: End,
     output: &mut Output,
 ) -> Result<u8, Refused> {
@@ -280,11 +322,45 @@ fn code(
             output.say(&format!("{} was ended by {}", program.name, document::exception_in_words(&detail)));
             Ok(SIGNALLED.saturating_add(u8::try_from(detail[0]).unwrap_or(0)))
         }
-        End::Unsupported(switch) => Err(Refused::failed(&unsupported(configuration, switch))),
+        End::Unsupported(switch) => Err(Refused::failed(&unsupported(configuration, switch, boot))),
         End::NotLoaded(errno) => Err(Refused { code: NOT_LOADED, why: not_loaded(&program.name, errno) }),
         End::Runaway(ticks) => Err(Refused::failed(&format!("it ran for {ticks} ticks without an end"))),
         other => {
             Err(Refused::failed(&format!("the program ended in a way that is not understood: {other:?}")))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(mode: u64, bits: u8, serves: bool, vector: u64, error: u64) -> Option<String> {
+        let bytes = [b"\x7fELF".as_slice(), &[bits]].concat();
+        let program = Program { name: "program".into(), bytes, arguments: Vec::new() };
+        let boot = Boot { features: 1 << mode, ..Boot::default() };
+        hint(&program, Some(&boot), serves, &[Signal::SIGSEGV as u64, 128, vector << 32 | error, 0])
+    }
+
+    #[test]
+    fn an_exception_that_can_be_a_system_call_says_so() {
+        let of = |mode, vector| said(mode, 1, false, vector, 0);
+        for vector in [0, 3, 4, 5, 6, 11, 12] {
+            assert!(of(abi::FEATURE_PROTECTED, vector).unwrap().contains("--serve-exceptions"), "{vector}");
+            assert_eq!(of(abi::FEATURE_LONG, vector).is_some(), [0, 3, 6].contains(&vector), "{vector}");
+            assert_eq!(said(abi::FEATURE_PROTECTED, 1, true, vector, 0), None);
+        }
+        assert_eq!(of(abi::FEATURE_PROTECTED, 14), None, "a page fault");
+    }
+
+    #[test]
+    fn a_gate_that_only_the_other_kernel_has_names_that() {
+        let other = said(abi::FEATURE_LONG, 1, false, 13, 0x148).unwrap();
+        assert!(other.contains("--lab-kernel i386"), "{other}");
+        for (mode, bits, error) in
+            [(abi::FEATURE_LONG, 1, 0), (abi::FEATURE_LONG, 2, 0x148), (abi::FEATURE_PROTECTED, 1, 0x148)]
+        {
+            assert_eq!(said(mode, bits, true, 13, error), None);
         }
     }
 }

@@ -243,7 +243,7 @@ fn in_lab(
 ) -> Result<Option<Document>, Error> {
     let (entry, operation, set) = publication.wants(kernel, Table::get());
     if entry.is_empty() {
-        note(&format!("the lab has nothing that stands for {}", publication.name));
+        note(&nothing(publication, kernel));
         return Ok(None);
     }
     let whose = measure::select::whose(Table::get(), kernel, &operation);
@@ -261,6 +261,17 @@ fn in_lab(
         time: LAB_TIME,
     };
     crate::lab::measured(&options, seed, interrupt).map(Some)
+}
+
+/// That a kernel of the lab has nothing that stands for the publication, and whether the other one has.
+fn nothing(publication: &Publication, kernel: Kernel) -> String {
+    let (mode, other, option) = match kernel {
+        Kernel::LabI386 => ("protected mode", Kernel::Lab, "x86_64"),
+        _ => ("long mode", Kernel::LabI386, "i386"),
+    };
+    let has_other = !publication.wants(other, Table::get()).0.is_empty();
+    let but = if has_other { format!("; the other one has (--lab-kernel {option})") } else { String::new() };
+    format!("the lab's kernel for {mode} has nothing that stands for {}{but}", publication.name)
 }
 
 /// None where no guest stands for anything of the publication.
@@ -292,4 +303,16 @@ fn in_guests(
     let plan = GuestPlan::new(Table::get(), &options)?;
     let kernels = crate::linux::machine::kernels(&plan, interrupt)?;
     crate::linux::in_guests(plan, kernels, &options, args.time.seed, interrupt).map(Some)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_one_kernel_of_the_lab_has_nothing_the_other_one_may() {
+        let said = |name, kernel| nothing(find(name).unwrap(), kernel);
+        let but = "has nothing that stands for pti-costs; the other one has (--lab-kernel x86_64)";
+        assert_eq!(said("pti-costs", Kernel::LabI386), format!("the lab's kernel for protected mode {but}"));
+    }
 }

@@ -168,6 +168,9 @@ fn owner(whose: Whose, asked: Kernel) -> (&'static str, &'static str) {
         Whose::Linux => ("Linux", "kentry measure"),
         Whose::Lab if asked == Kernel::LabI386 => ("the lab's kernel for long mode", "kentry lab"),
         Whose::Lab => ("the lab", "kentry lab"),
+        Whose::Mach if asked == Kernel::LabI386 => {
+            ("the lab's kernel for long mode with GNU Mach's calls", "kentry lab --personality mach")
+        }
         Whose::Mach => ("the lab with GNU Mach's calls", "kentry lab --personality mach"),
         Whose::LabI386 => ("the lab's kernel for protected mode", "kentry lab --lab-kernel i386"),
         Whose::MachI386 => (
@@ -180,7 +183,8 @@ fn owner(whose: Whose, asked: Kernel) -> (&'static str, &'static str) {
 /// What others have: by calls of Linux, if one of them has it so.
 fn elsewhere(others: &[Whose], kernel: Kernel, what: &str, asked: &str) -> Error {
     let mut plain: Vec<Whose> = others.iter().copied().filter(|other| !other.is_machs()).collect();
-    plain.extend(others.first().filter(|_| plain.is_empty()));
+    let of_kernel = Whose::machs(kernel).filter(|whose| others.contains(whose));
+    plain.extend(of_kernel.or(others.first().copied()).filter(|_| plain.is_empty()));
     let owners = plain.into_iter().map(|whose| owner(whose, kernel));
     let named: Vec<String> = owners.clone().map(|(who, command)| format!("{who} (`{command}`)")).collect();
     match owners.collect::<Vec<_>>().as_slice() {
@@ -391,12 +395,22 @@ mod tests {
             mach(&[], &[]).unwrap().iter().all(|row| row.contains("/mach_") || row.contains("mapped-time"))
         );
         assert!(!names_on(Kernel::Lab, &[], &[]).unwrap().iter().any(|row| row.contains("/mach_")));
-        for kernel in Kernel::ALL {
+        for kernel in [Kernel::Linux, Kernel::Lab] {
             assert_eq!(
                 names_on(kernel, &[], &["mach_print"]).unwrap_err(),
                 "--operation mach_print: only the lab with GNU Mach's calls has it (`kentry lab --personality mach`)"
             );
         }
+        assert_eq!(
+            names_on(Kernel::LabI386, &[], &["mach_print"]).unwrap_err(),
+            "--operation mach_print: only the lab's kernel for protected mode with GNU Mach's calls has it \
+             (`kentry lab --lab-kernel i386 --personality mach`)"
+        );
+        assert_eq!(
+            names_on(Whose::MachI386, &["stub-gate-x86_64"], &[]).unwrap_err(),
+            "--entry stub-gate-x86_64: only the lab's kernel for long mode with GNU Mach's calls has it \
+             (`kentry lab --personality mach`)"
+        );
         let none = |entries: &[&str], operations: &[&str]| mach(entries, operations).unwrap_err();
         assert_eq!(
             none(&["vsyscall"], &[]),

@@ -2,6 +2,7 @@
 
 use document::{Document, FOOTPRINT, Row};
 use std::collections::{BTreeMap, BTreeSet};
+use table::Table;
 
 /// The switches that rows are compared by: those of which one entry has rows with several values. A switch that an entry
 /// fixes for itself, as an interrupt gate does, tells nothing apart.
@@ -53,11 +54,26 @@ impl<'a> Compared<'a> {
 
 /// What all rows have in common of the keys that are wanted, `pcid=off pti=on`.
 pub(crate) fn common(document: &Document, wanted: impl Fn(&str) -> bool) -> String {
-    let Some(first) = document.results.first() else { return String::new() };
-    let everywhere = |(name, value): &(&String, &String)| {
-        document.results.iter().all(|row| row.configuration.get(*name) == Some(*value))
-    };
-    written(first.configuration.iter().filter(|(name, _)| wanted(name)).filter(everywhere))
+    written(shared(document).filter(|(name, _)| wanted(name)))
+}
+
+/// The keys and values that all rows have in common. A value that an entry of the lab always runs with says nothing of the other rows, and
+/// counts only where all rows have such a value.
+fn shared(document: &Document) -> impl Iterator<Item = (&String, &String)> {
+    let names = document.results.first().into_iter().flat_map(|first| first.configuration.keys());
+    names.filter_map(|name| {
+        let has_its_own = |row: &&Row| document.is_of_lab() && fixes(row, name);
+        let free = || document.results.iter().filter(|row| !has_its_own(row));
+        let are_all_fixed = free().next().is_none();
+        let mut rows = document.results.iter().filter(|row| are_all_fixed || !has_its_own(row));
+        let value = rows.next()?.configuration.get(name)?;
+        rows.all(|row| row.configuration.get(name) == Some(value)).then_some((name, value))
+    })
+}
+
+/// Whether the row's entry always runs with one value of a switch.
+fn fixes(row: &Row, switch: &str) -> bool {
+    Table::get().entry(&row.entry).is_some_and(|entry| entry.needs.contains_key(switch))
 }
 
 /// The switches of a row that are neither the lab's defaults on that machine nor the same for all; of a document that does not tell its
@@ -74,12 +90,7 @@ pub(crate) fn telling(document: &Document, row: &Row) -> String {
 
 /// What all rows have in common and is not the lab's default on that machine, `pti=on`.
 pub(crate) fn common_changes(document: &Document, defaults: &BTreeMap<String, String>) -> String {
-    let Some(first) = document.results.first() else { return String::new() };
-    let is_changed = |(name, value): &(&String, &String)| {
-        defaults.get(*name) != Some(*value)
-            && document.results.iter().all(|row| row.configuration.get(*name) == Some(*value))
-    };
-    written(first.configuration.iter().filter(is_changed))
+    written(shared(document).filter(|(name, value)| defaults.get(*name) != Some(*value)))
 }
 
 /// `pcid=off pti=on`, `append='quiet pti=on'`

@@ -35,7 +35,8 @@ fn layouts(document: &Document) -> Option<String> {
     ))
 }
 
-/// What all rows have in common and is not by default: there are too many switches to name them all. What differs stands at the rows.
+/// What all rows have in common and is not by default: there are too many switches to name them all. What is compared stands at the rows, and
+/// so does what an entry always runs with, as a remark.
 fn switches(document: &Document, lab: &Lab) -> String {
     let changes = common_changes(document, &lab.switches);
     let columns = Compared::of_document(document).any();
@@ -46,7 +47,7 @@ fn switches(document: &Document, lab: &Lab) -> String {
     }
 }
 
-/// What all rows have in common; what differs stands at the rows.
+/// The same with the defaults that no row has otherwise.
 fn all_switches(document: &Document, lab: &Lab) -> String {
     let differs = |name: &str| document.results.iter().any(|row| row.configuration.contains_key(name));
     let defaults = lab.switches.iter().filter(|(name, _)| !differs(name));

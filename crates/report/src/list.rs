@@ -113,14 +113,15 @@ impl<'a> Listing<'a> {
             personality: operation.personality.as_deref(),
         });
         let has_entries = |group: &&str| entries.iter().any(|entry| entry.group == *group);
-        let is_lab = kernel.is_lab();
+        // Profiles are Linuxes for long mode.
+        let has_profiles = kernel == Kernel::Lab;
         Self {
             kernel,
             groups: names(table).into_iter().filter(has_entries).collect(),
             operations: operations.collect(),
             entries,
-            switches: table.switches.iter().filter(|_| is_lab).map(ListedSwitch::of).collect(),
-            profiles: table.profiles.iter().filter(|_| is_lab).map(ListedProfile::of).collect(),
+            switches: table.switches_of(kernel).map(ListedSwitch::of).collect(),
+            profiles: table.profiles.iter().filter(|_| has_profiles).map(ListedProfile::of).collect(),
         }
     }
 }

@@ -361,6 +361,30 @@ fn a_switch_that_an_entry_fixes_compares_nothing() {
     assert!(!text.contains("gate="), "{text}");
 }
 
+/// One row that always runs with one type of gate kept the head from saying that all others had another than by default.
+#[test]
+fn a_switch_that_an_entry_fixes_does_not_speak_for_the_other_rows() {
+    let mut document = sample::lab_of_one();
+    let mut whole = document.environment.lab.as_ref().unwrap().switches.clone();
+    whole.insert("gate".into(), "trap".into());
+    document.environment.lab.as_mut().unwrap().switches.insert("gate".into(), "interrupt".into());
+    let mut fixed = document.results[0].clone();
+    (fixed.entry, fixed.configuration) = ("intgate-i386".into(), whole.clone());
+    fixed.configuration.insert("gate".into(), "interrupt".into());
+    document.results.iter_mut().for_each(|row| row.configuration = whole.clone());
+    document.results.insert(0, fixed);
+    let head = |document: &document::Document, verbose| {
+        let text = rendered(document, Format::Text, &style(400, verbose));
+        text.lines().find(|line| line.starts_with("switches")).unwrap().to_owned()
+    };
+    assert!(head(&document, false).ends_with("  gate=trap, otherwise the defaults"));
+    assert!(head(&document, true).contains(" gate=trap"));
+    // Where all rows have a value of their own, that is what they have in common.
+    document.results.truncate(1);
+    assert!(head(&document, false).ends_with("  the defaults"));
+    assert!(head(&document, true).contains(" gate=interrupt"));
+}
+
 #[test]
 fn counts_of_any_size_are_shown() {
     let mut document = sample::odd();

@@ -21,8 +21,10 @@ pub enum Mistake {
         names: String,
     },
     /// Another kernel has this name.
-    #[error("only {} has the {} {name} (`kentry {} --set {name}=…`)", who(*owner), what(*owner), command(*owner))]
+    #[error("only {} has the {} {name} (`kentry {} --set {name}=…`)", who(*owner, *asked), what(*owner), command_of(*owner, *asked))]
     Elsewhere {
+        /// The kernel that was asked for it.
+        asked: Kernel,
         /// The kernel that has it.
         owner: Kernel,
         /// The name.
@@ -127,10 +129,22 @@ impl Mistake {
     }
 }
 
-fn who(kernel: Kernel) -> &'static str {
+/// The kernel that has something, to one who has asked another.
+fn who(kernel: Kernel, asked: Kernel) -> &'static str {
     match kernel {
+        Kernel::Lab if asked.is_lab() => "the lab's kernel for long mode",
+        Kernel::LabI386 if asked.is_lab() => "the lab's kernel for protected mode",
         Kernel::Lab | Kernel::LabI386 => "the lab",
         Kernel::Linux => "a Linux",
+    }
+}
+
+/// The command that asks it.
+fn command_of(kernel: Kernel, asked: Kernel) -> &'static str {
+    match kernel {
+        Kernel::Lab if asked.is_lab() => "lab --lab-kernel x86_64",
+        Kernel::LabI386 => "lab --lab-kernel i386",
+        other => command(other),
     }
 }
 
@@ -150,7 +164,9 @@ fn command(kernel: Kernel) -> &'static str {
 }
 
 fn called(kernels: &[Kernel]) -> String {
-    kernels.iter().map(|kernel| what(*kernel)).collect::<Vec<_>>().join(" or ")
+    let mut all: Vec<&str> = kernels.iter().map(|kernel| what(*kernel)).collect();
+    all.dedup();
+    all.join(" or ")
 }
 
 /// How a parameter without a name of its own is given.

@@ -235,6 +235,20 @@ mod tests {
             wrong(Kernel::Lab, "clocksource=hpet"),
             "only a Linux has the parameter clocksource (`kentry linux --set clocksource=…`)"
         );
+        assert_eq!(
+            wrong(Kernel::LabI386, "pti=on,swapgs=on"),
+            "only the lab's kernel for long mode has the switch swapgs (`kentry lab --lab-kernel x86_64 --set swapgs=…`)"
+        );
+        assert!(
+            wrong(Kernel::LabI386, "pcid=on")
+                .contains("has the switch pcid (`kentry lab --lab-kernel x86_64")
+        );
+        let of_i386 = "the switch segments (`kentry lab --lab-kernel i386 --set segments=…`)";
+        assert_eq!(
+            wrong(Kernel::Lab, "segments=limited"),
+            format!("only the lab's kernel for protected mode has {of_i386}")
+        );
+        assert_eq!(wrong(Kernel::Linux, "segments=limited"), format!("only the lab has {of_i386}"));
         assert!(
             wrong(Kernel::Linux, "quiet")
                 .ends_with("; --append gives the kernel any other, as it is written")

@@ -1,6 +1,6 @@
 //! The lab's switches: their values, and what these require.
 
-use crate::{Table, unique};
+use crate::{Kernel, Table, unique};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -68,9 +68,16 @@ pub struct Switch {
     pub range: Option<(u32, u32)>,
     /// Its default value.
     pub default: String,
+    /// The lab's kernels that it is a switch of. The other one takes it in a plan, where it does nothing.
+    #[serde(default = "both_kernels")]
+    pub kernels: Vec<Kernel>,
     /// What its values need.
     #[serde(default)]
     pub requires: Vec<Requirement>,
+}
+
+fn both_kernels() -> Vec<Kernel> {
+    vec![Kernel::Lab, Kernel::LabI386]
 }
 
 /// What some values of a switch need.
@@ -194,6 +201,9 @@ impl Switch {
     pub(crate) fn check(&self, table: &Table) -> Result<(), String> {
         if self.values.is_empty() != self.range.is_some() {
             return Err("it has either values or a range".into());
+        }
+        if self.kernels.is_empty() || !self.kernels.iter().all(|kernel| kernel.is_lab()) {
+            return Err("its kernels are not some of the lab's".into());
         }
         if self.range.is_some_and(|(least, most)| least >= most) {
             return Err("its range is empty".into());

@@ -1,21 +1,21 @@
 //! What can be set in a kernel: the lab has switches, and a Linux parameters.
 
-use crate::{Kernel, Mistake, Setting, Table, nearest};
+use crate::{Kernel, Mistake, Setting, Switch, Table, nearest};
 
 impl Table {
     /// Every name and value that a completion can offer for a kernel, and what it is about; of a number, its default stands for all.
     pub fn offered(&self, kernel: Kernel) -> Vec<(Setting, &str)> {
         match kernel {
             Kernel::Lab | Kernel::LabI386 => {
-                let of = |switch: &'_ crate::Switch| {
+                let of = |switch: &'_ Switch| {
                     let number = switch.range.is_some().then(|| switch.default.clone());
                     switch.values.iter().cloned().chain(number).collect::<Vec<_>>()
                 };
-                let all = self.switches.iter();
-                all.flat_map(|one| {
-                    of(one).into_iter().map(|value| (Setting::new(&one.name, value), one.what.as_str()))
-                })
-                .collect()
+                self.switches_of(kernel)
+                    .flat_map(|one| {
+                        of(one).into_iter().map(|value| (Setting::new(&one.name, value), one.what.as_str()))
+                    })
+                    .collect()
             }
             Kernel::Linux => {
                 let all =
@@ -25,11 +25,16 @@ impl Table {
         }
     }
 
+    /// The switches of a kernel; a Linux has none.
+    pub fn switches_of(&self, kernel: Kernel) -> impl Iterator<Item = &Switch> {
+        self.switches.iter().filter(move |switch| switch.kernels.contains(&kernel))
+    }
+
     /// The names that can be set.
     fn names(&self, kernel: Kernel) -> Vec<&str> {
         match kernel {
             Kernel::Lab | Kernel::LabI386 => {
-                self.switches.iter().map(|switch| switch.name.as_str()).collect()
+                self.switches_of(kernel).map(|switch| switch.name.as_str()).collect()
             }
             Kernel::Linux => self.parameters.iter().map(|parameter| parameter.name.as_str()).collect(),
         }
@@ -58,7 +63,7 @@ impl Table {
     /// The values of a name, in words.
     pub(crate) fn choices(&self, kernel: Kernel, name: &str) -> String {
         match kernel {
-            Kernel::Lab | Kernel::LabI386 => self.switch(name).map(crate::Switch::choices_in_words),
+            Kernel::Lab | Kernel::LabI386 => self.switch(name).map(Switch::choices_in_words),
             Kernel::Linux => self.parameter(name).map(|parameter| parameter.choices().replace('|', ", ")),
         }
         .unwrap_or_default()
@@ -66,15 +71,24 @@ impl Table {
 
     /// That a kernel has no such name; or that another has it.
     pub(crate) fn unknown_name(&self, kernel: Kernel, name: &str) -> Mistake {
-        if let Some(owner) = Kernel::ALL.into_iter().find(|owner| self.has_name(*owner, name)) {
-            return Mistake::Elsewhere { owner, name: name.into() };
+        let mut owners = Kernel::ALL;
+        // First what is nearest: a lab's other kernel is no more than an option away.
+        owners.sort_by_key(|owner| owner.is_lab() != kernel.is_lab());
+        if let Some(owner) = owners.into_iter().find(|owner| self.has_name(*owner, name)) {
+            return Mistake::Elsewhere { asked: kernel, owner, name: name.into() };
         }
         self.unknown_to(&[kernel], name)
     }
 
     /// That none of these kernels has such a name.
     pub fn unknown_to(&self, kernels: &[Kernel], name: &str) -> Mistake {
-        let names: Vec<&str> = kernels.iter().flat_map(|kernel| self.names(*kernel)).collect();
+        // The lab's kernels share most names.
+        let mut names: Vec<&str> = Vec::new();
+        for name in kernels.iter().flat_map(|kernel| self.names(*kernel)) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
         let aliases = self.parameters.iter().flat_map(|one| &one.values).flat_map(|value| &value.aliases);
         let aliases = aliases.filter(|alias| kernels.contains(&Kernel::Linux) && !alias.contains('='));
         let hint = nearest(name, names.iter().copied().chain(aliases.map(String::as_str)));

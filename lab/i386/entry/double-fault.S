@@ -55,6 +55,7 @@ END_PATH
 	.text
 	.globl	double_fault_task
 double_fault_task:
+BESIDE double_fault, "the task of #DF", 32
 	endbr32				# behind a switch of tasks, as everywhere where an entry begins
 	mov	survives_at, %eax
 	test	%eax, %eax
@@ -78,6 +79,7 @@ double_fault_task:
 	iret				# with NT: to the TSS that the link names
 	endbr32
 	jmp	double_fault_task
+BESIDE_END
 1:	call	double_fault_is_fatal	# _Noreturn void double_fault_is_fatal(void)
 
 	.section .note.GNU-stack, "", @progbits

@@ -17,14 +17,18 @@
 	.globl	task_16_code
 	.code16
 task_16_code:				# offset 0 of its segment
+BESIDE task_16, "the task's code of 16 bits", 16
 	endbr32
 	ljmpl	$SELECTOR_KERNEL_CODE, $1f
 task_16_leaves:
 	iret
 	endbr32
 	jmp	task_16_code
+BESIDE_END
 	.code32
+BESIDE task_16, "its jump to the path", 32
 1:	jmp	*path_task_16
+BESIDE_END
 
 	.section .cpu_variables, "aw"
 	.balign	4

@@ -8,6 +8,7 @@ use crate::monitor::{is_missing, wrapped};
 use crate::steps::taken;
 use places::lab::{End, Limits, Mode, Qemu};
 use std::collections::{BTreeMap, BTreeSet};
+use table::paths::Beside;
 use table::{Entry, Kernel as Kernels, Table};
 
 const INTEL: &str = "max,vendor=GenuineIntel";
@@ -42,14 +43,18 @@ const ENTRIES: [(&str, &str, &str); 14] = [
 ];
 
 /// What entries execute besides paths: tasks.
-const TASKS: [(&str, u64); 2] = [("task_16_code", 32), ("double_fault_task", 104)];
+fn beside(mode: Mode) -> Vec<Beside> {
+    let (_, paths) = places::lab::kernel_paths(mode).unwrap();
+    paths.paths.into_iter().flat_map(|path| path.beside).collect()
+}
 
 /// Boots in a QEMU that writes down what it executes of paths and tasks: the addresses of instructions, in their order.
 fn logged(script: &Script, model: &str) -> (Session, Vec<u64>) {
     let (folder, kernel) = (tempfile::tempdir().unwrap(), Kernel::in_mode(script.mode));
     let log = folder.path().join("log");
     let paths = [(kernel.symbol("paths_start"), kernel.symbol("paths_end"))];
-    let tasks = TASKS.map(|(name, bytes)| (kernel.symbol(name), kernel.symbol(name) + bytes));
+    let tasks: Vec<(u64, u64)> =
+        beside(script.mode).iter().map(|code| (code.start, code.start + code.code.len() as u64)).collect();
     let ranges = paths.iter().chain(&tasks).map(|(start, end)| format!("{start:#x}..{:#x}", end - 1));
     let ranges = ranges.collect::<Vec<_>>().join(",");
     let options = format!("-cpu {model} -d in_asm,exec,nochain -dfilter {ranges} -D {}", log.display());
@@ -230,6 +235,7 @@ fn every_row_counts_what_a_log_of_every_instruction_has() {
     }
     let none = Table::get().operation("none").unwrap();
     let names = Kernel::in_mode(Mode::Protected).path_names();
+    let (kernel, paths) = places::lab::kernel_paths(Mode::Protected).unwrap();
     let path_of = |entry: &Entry| {
         let name = entry.lab.as_deref().unwrap_or_default().replace('-', "_");
         [name.clone(), format!("{name}_i386")].into_iter().find(|name| names.contains(name))
@@ -257,6 +263,11 @@ fn every_row_counts_what_a_log_of_every_instruction_has() {
             let end = begun.get(index + 1).copied().unwrap_or(log.len());
             let logged = least_between(&log[begun[index]..end], first(*listing));
             let executed = logged - behind_the_fault(&entry.name);
+            let path = path_of(entry).and_then(|name| paths.path(&name));
+            for line in path.iter().flat_map(|path| &path.beside).flat_map(|code| code.lines(&kernel)) {
+                let is_executed = log[begun[index]..end].contains(&line.address);
+                assert!(is_executed, "{}: {:x} {}", ran.label, line.address, line.text);
+            }
             assert_eq!(ran.cost(), executed + in_the_program(&entry.name), "{}", ran.label);
             compared += 1;
         }

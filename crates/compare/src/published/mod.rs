@@ -454,7 +454,8 @@ mod tests {
     #[test]
     fn what_stands_for_gnu_mach_is_its_own_gate_and_its_own_calls() {
         let mach = Publications::get().meant("gnu-mach-2015")[0];
-        let (entries, operations, sets) = mach.wants(table::Kernel::Lab, Table::get());
+        assert_eq!(mach.lab_kernel, table::Kernel::LabI386, "GNU Mach was a kernel of 32 bits");
+        let (entries, operations, sets) = mach.wants(mach.lab_kernel, Table::get());
         assert_eq!(entries, ["lcall7-i386", "sysenter-i386"]);
         assert_eq!(operations, ["mach_print", "mach_msg-null", "mach_msg-send-receive"]);
         assert!(sets.is_empty() && mach.on_linux().is_empty());
@@ -491,6 +492,18 @@ mod tests {
             assert_eq!(figures, parts.map(|sum: Option<i32>| sum.map(f64::from)), "{row}");
         }
         assert_eq!(intel.rows.len(), 11);
+    }
+
+    #[test]
+    fn a_kernel_is_not_asked_for_switches_that_it_does_not_have() {
+        let table = Table::get();
+        for publication in Publications::get().iter() {
+            for kernel in [table::Kernel::Lab, table::Kernel::LabI386] {
+                let (.., sets) = publication.wants(kernel, table);
+                let sets: Vec<String> = sets.into_iter().filter(|set| !set.is_empty()).collect();
+                assert!(table.sets(kernel, &sets).is_ok(), "{}: {sets:?}", publication.name);
+            }
+        }
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod run;
 mod section;
 mod subject;
 mod switch;
+pub mod topic;
 
 pub use run::run;
 
@@ -109,6 +110,7 @@ impl<'a> Explained<'a> {
             Subject::Part(part) => part::explain(*part),
             Subject::Event(event) => part::explain_event(*event),
             Subject::Elsewhere(fault) => elsewhere::explain(table, fault, runs),
+            Subject::Topic(topic) => topic::explain(table, topic),
             Subject::Finding(id) => finding::explain(*id),
         };
         let texts: Vec<String> = self.meaning.subjects.iter().map(text).collect();
@@ -148,7 +150,7 @@ fn explain_entry(entry: &Entry, document: Option<&Document>) -> String {
     let mut text = find(entry).map_or(String::new(), |(_, text, _)| text.to_string());
     text.push_str("\n## Measured\n\n");
     let Some(document) = document else {
-        return text + &without_run(&command(entry));
+        return text + &without_run(&commands(entry).join("\n    "));
     };
     origin(document, &mut text);
     text.push_str(&rows(entry, document));
@@ -164,6 +166,15 @@ fn without_run(command: &str) -> String {
 /// The command that measures an entry, where there is one.
 fn command(entry: &Entry) -> String {
     format!("{} --entry {}", measuring(|whose| !entry.operations_of(whose).is_empty()), entry.name)
+}
+
+/// That command, and that of the lab's kernel for protected mode where it is another.
+fn commands(entry: &Entry) -> Vec<String> {
+    let of_i386 = format!("kentry lab --lab-kernel i386 --entry {}", entry.name);
+    let is_there = !entry.operations_on(Kernel::LabI386).is_empty();
+    let mut all = vec![command(entry)];
+    all.extend(Some(of_i386).filter(|of_i386| is_there && !all.contains(of_i386)));
+    all
 }
 
 /// The command that measures the first rows of those that have it.
@@ -188,7 +199,9 @@ fn rows(entry: &Entry, document: &Document) -> String {
     let rows: Vec<&Row> = document.results.iter().filter(|row| row.entry == entry.name).collect();
     let closed = |row: &&&Row| row.outcome != Outcome::Ok && row.reason == rows[0].reason;
     match rows.as_slice() {
-        [] => format!("The run has no row of this entry; `{}` measures it.\n", command(entry)),
+        [] => {
+            format!("The run has no row of this entry; `{}` measures it.\n", commands(entry).join("` or `"))
+        }
         [first, _, ..] if rows.iter().filter(closed).count() == rows.len() => {
             let why = report::plain(first.reason.as_deref().unwrap_or("-"));
             format!("- all {} operations: {}: {why}\n", rows.len(), first.outcome.name())
@@ -232,5 +245,14 @@ mod tests {
         assert_eq!(of("mapped-time-mach"), "kentry lab --personality mach --entry mapped-time-mach");
         assert_eq!(of("trapgate-i386"), "kentry lab --entry trapgate-i386");
         assert_eq!(of("lcall7-i386"), "kentry --entry lcall7-i386");
+    }
+
+    #[test]
+    fn an_entry_that_the_kernel_for_protected_mode_has_too_names_its_command() {
+        let of = |name: &str| commands(Table::get().entry(name).unwrap());
+        let int3 = ["kentry lab --entry int3-i386", "kentry lab --lab-kernel i386 --entry int3-i386"];
+        assert_eq!(of("int3-i386"), int3);
+        assert_eq!(of("task-16"), ["kentry lab --lab-kernel i386 --entry task-16"]);
+        assert_eq!(of("syscall-x86_64"), ["kentry --entry syscall-x86_64"]);
     }
 }

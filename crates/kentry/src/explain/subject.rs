@@ -2,6 +2,7 @@
 
 use super::elsewhere::{self, Elsewhere};
 use super::finding;
+use super::topic::{self, Topic};
 use crate::error::Error;
 use attribution::anatomy::Part;
 use findings::Id;
@@ -36,6 +37,8 @@ pub enum Subject<'a> {
     Event(Event),
     /// A fault of the processor that no switch is about.
     Elsewhere(&'static Elsewhere),
+    /// What several entries are about.
+    Topic(&'static Topic),
     /// A finding.
     Finding(Id),
 }
@@ -60,7 +63,7 @@ pub struct Meaning<'a> {
 }
 
 /// Tries a name of an entry or an operation, of a switch or a profile, what people call an attack or a protection, each with the guest's
-/// parameter, the part of an anatomy, the fault that no switch is about, and the finding of that name; a short name; settings, of switches
+/// parameter, the part of an anatomy, the fault that no switch is about, the subject of several entries, and the finding of that name; a short name; settings, of switches
 /// and of parameters (`pti=on`, `nopcid`); and a glob, in this order. What means nothing is tried in lower case.
 ///
 /// # Errors
@@ -97,6 +100,7 @@ fn as_written<'a>(table: &'a Table, word: &str) -> Result<Meaning<'a>, Error> {
         .chain(part)
         .chain(event)
         .chain(elsewhere)
+        .chain(topic::of(word).map(Subject::Topic))
         .chain(finding::of(word).map(Subject::Finding));
     let named: Vec<Subject> = named.collect();
     if !named.is_empty() {
@@ -135,7 +139,8 @@ fn as_written<'a>(table: &'a Table, word: &str) -> Result<Meaning<'a>, Error> {
 /// if it is one to both.
 fn settings<'a>(table: &'a Table, word: &str) -> Result<Vec<Subject<'a>>, Mistake> {
     let read = |kernel| table.settings(kernel, word);
-    match (read(Kernel::Lab), read(Kernel::Linux)) {
+    let of_lab = read(Kernel::Lab).or_else(|mistake| read(Kernel::LabI386).map_err(|_| mistake));
+    match (of_lab, read(Kernel::Linux)) {
         (Err(of_lab), Err(of_linux)) => Err(closer(table, of_lab, of_linux)),
         (of_lab, of_linux) => {
             let switches =
@@ -158,7 +163,7 @@ fn switch_or_value<'a>(table: &'a Table, setting: &Setting) -> Option<Subject<'a
 fn closer(table: &Table, of_lab: Mistake, of_linux: Mistake) -> Mistake {
     match (of_lab, of_linux) {
         (Mistake::NoName { name, .. }, Mistake::NoName { .. }) => {
-            table.unknown_to(&[Kernel::Lab, Kernel::Linux], &name)
+            table.unknown_to(&[Kernel::Lab, Kernel::LabI386, Kernel::Linux], &name)
         }
         (of_lab, of_linux) if of_lab.is_of_a_name() && !of_linux.is_of_a_name() => of_linux,
         (of_lab, _) => of_lab,
@@ -176,6 +181,7 @@ fn unknown(table: &Table, word: &str) -> Error {
     let names = names.chain(parts).chain(parameters).chain(table.known_names());
     let names = names.chain(Id::ALL.iter().map(|id| id.name()));
     let names = names.chain(elsewhere::ALL.iter().flat_map(|fault| fault.names).copied());
+    let names = names.chain(topic::ALL.iter().flat_map(|topic| topic.names).copied());
     let hint = beginning(word, &table.known_names()).unwrap_or_else(|| nearest(word, names));
     let word = report::plain(word);
     Error::Usage(format!(
@@ -214,6 +220,7 @@ mod tests {
             Subject::Part(part) => format!("part {}", part.name()),
             Subject::Event(event) => event.name().to_string(),
             Subject::Elsewhere(fault) => format!("fault {}", fault.names[0]),
+            Subject::Topic(topic) => format!("topic {}", topic.names[0]),
             Subject::Finding(id) => format!("finding {}", id.name()),
         };
         let others = meaning.others.iter().map(|entry| format!("also {}", entry.name));
@@ -281,6 +288,14 @@ mod tests {
         let all = "did you mean Spectre BHI, Spectre v1, Spectre v2 or Spectre v4?";
         assert!(spectre.contains(all), "it was SpectreRSB alone: {spectre}");
         assert!(names("Retblead").unwrap_err().contains("did you mean Retbleed?"));
+    }
+
+    #[test]
+    fn a_word_is_a_subject_of_several_entries() {
+        assert_eq!(names("vm86").unwrap(), ["topic virtual-8086 mode"]);
+        assert_eq!(names("task").unwrap(), ["topic task gate"], "it was one of its entries, at random");
+        assert_eq!(names("Protected_Mode").unwrap(), ["topic protected mode"]);
+        assert!(names("task-*").unwrap().len() >= 5);
     }
 
     #[test]

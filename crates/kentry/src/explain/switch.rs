@@ -4,7 +4,7 @@
 use super::opening::Opening;
 use super::{capitalized, fault, section};
 use crate::prices::{self, LabRuns, sequence};
-use table::{Group, Origin, Profile, Setting, Switch, Table, feature};
+use table::{Group, Kernel, Origin, Profile, Requirement, Setting, Switch, Table, feature};
 
 /// What kernels do around their entries, and why.
 const BILL: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/bill.md"));
@@ -81,13 +81,20 @@ fn facts(table: &Table, switch: &Switch) -> String {
     let mut text = format!("{}. A switch of the lab", capitalized(&switch.what));
     text.push_str(&format!(": `{}`.\n\n", command(table, switch)));
     text.push_str(&format!("- Values: {}; by default {}\n", values(switch), switch.default));
+    match switch.kernels.as_slice() {
+        [Kernel::Lab] => text.push_str("- Only of the lab's kernel for long mode\n"),
+        [Kernel::LabI386] => {
+            text.push_str("- Only of the lab's kernel for protected mode (--lab-kernel i386)\n")
+        }
+        _ => {}
+    }
     for need in &switch.requires {
         let of = if need.values.is_empty() {
             format!("every value but {}", switch.first())
         } else {
             need.values.join(", ")
         };
-        text.push_str(&format!("- Requires ({of}): {}\n", required(need)));
+        text.push_str(&format!("- Requires ({of}): {}\n", required(table, need)));
     }
     let profiles: Vec<String> = table
         .profiles
@@ -174,7 +181,7 @@ fn values(switch: &Switch) -> String {
     }
 }
 
-fn required(need: &table::Requirement) -> String {
+fn required(table: &Table, need: &Requirement) -> String {
     let feature = need.feature.iter().map(|feature| {
         let without = if need.harmless {
             " (where instructions are counted, it is executed without effect otherwise)"
@@ -186,14 +193,36 @@ fn required(need: &table::Requirement) -> String {
             None => format!("the processor's {}{without}", feature::name(feature)),
         }
     });
-    let switches = need.switches.iter().map(|(name, values)| format!("{name}={}", values.join(" or ")));
+    let mut all = Vec::new();
+    add_required(table, need, &mut all);
+    let switches = all.iter().map(|(name, values)| format!("{name}={}", values.join(" or ")));
     feature.chain(switches).collect::<Vec<_>>().join(", and ")
+}
+
+/// The values of other switches that a requirement names, and what these require in turn, where it leaves no choice.
+fn add_required<'a>(table: &'a Table, need: &'a Requirement, all: &mut Vec<(&'a str, &'a [String])>) {
+    for (name, values) in &need.switches {
+        if all.iter().any(|(known, _)| known == name) {
+            continue;
+        }
+        all.push((name, values));
+        if let ([only], Some(switch)) = (values.as_slice(), table.switch(name)) {
+            switch.requirements(only).into_iter().for_each(|need| add_required(table, need, all));
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::collections::BTreeSet;
+
+    #[test]
+    fn what_a_requirement_requires_in_turn_is_named_too() {
+        let text = facts(Table::get(), Table::get().switch("paging").unwrap());
+        let of_off = text.lines().find(|line| line.starts_with("- Requires (off): ")).unwrap();
+        assert!(of_off.contains("segments=limited") && of_off.contains("exit=iret"), "{of_off}");
+    }
 
     fn headings(depth: &str) -> BTreeSet<&'static str> {
         let prefix = format!("{depth} ");

@@ -155,7 +155,7 @@ impl LabArgs {
 /// The switches by group, a line for each with its values; the default is in brackets. What each is for, `explain` tells.
 fn switches_help(table: &table::Table) -> String {
     let mut text = String::from(
-        "Switches (--set), with the default in brackets; `kentry explain SWITCH` tells what each is for:\n",
+        "Switches (--set), with the default in brackets, and behind those of one kernel its --lab-kernel; `kentry explain SWITCH` tells what each is for:\n",
     );
     let widest = table.switches.iter().map(|switch| switch.name.len()).max().unwrap_or(0);
     for group in table::Group::ALL {
@@ -169,8 +169,13 @@ fn switches_help(table: &table::Table) -> String {
                 Some((least, most)) => format!("{least} to {most} [{}]", switch.default),
                 None => switch.values.iter().map(bracketed).collect::<Vec<_>>().join(" "),
             };
+            let only = match switch.kernels.as_slice() {
+                [Kernel::Lab] => "  x86_64",
+                [Kernel::LabI386] => "  i386",
+                _ => "",
+            };
             // Writing to a String cannot fail.
-            let _ = writeln!(text, "    {:widest$}  {values}", switch.name);
+            let _ = writeln!(text, "    {:widest$}  {values}{only}", switch.name);
         }
     }
     text

@@ -5,7 +5,7 @@ use measure::lab::{Configuration, Listed};
 use places::lab::Mode;
 use record::Step;
 use std::fmt::Write;
-use table::paths::{File, Line};
+use table::paths::{Beside, File, Line};
 use table::{Abi, Entry, Kernel, Setting, Table, Whose};
 
 /// Columns for an instruction, where two stand side by side.
@@ -13,6 +13,11 @@ const COLUMN: usize = 52;
 
 /// Columns for an instruction's bytes.
 const BYTES: usize = 32;
+
+/// Writing to a String cannot fail.
+macro_rules! line {
+    ($text:expr, $($words:tt)*) => { let _ = writeln!($text, $($words)*); };
+}
 
 /// The entry that a word names.
 ///
@@ -91,12 +96,29 @@ fn internal(error: table::paths::Error) -> Error {
 /// # Errors
 /// [`Error::Usage`] when there are more.
 pub fn text(mode: Mode, path: &str, named: &[&str], listed: &[Listed]) -> Result<String, Error> {
-    let kernel = File::read(places::lab::kernel(mode)).map_err(internal)?;
-    match listed {
-        [one] => Ok(alone(&kernel, path, named, one)),
-        [left, right] => Ok(side_by_side(&kernel, path, named, left, right)),
-        _ => Err(Error::Usage("--listing takes two --set at most".into())),
+    let (kernel, paths) = places::lab::kernel_paths(mode).map_err(internal)?;
+    let beside = paths.path(path).map(|path| path.beside.as_slice()).unwrap_or_default();
+    let steps = match listed {
+        [one] => alone(&kernel, (path, beside), named, one),
+        [left, right] => side_by_side(&kernel, path, named, left, right),
+        _ => return Err(Error::Usage("--listing takes two --set at most".into())),
+    };
+    Ok(steps + &in_no_path(&kernel, beside))
+}
+
+/// Code that a call executes besides the path, whatever the switches.
+fn in_no_path(kernel: &File, beside: &[Beside]) -> String {
+    let mut text = String::new();
+    for code in beside {
+        line!(text, "\n{}, in no path", report::plain(&code.name));
+        code.lines(kernel).iter().for_each(|line| put(&mut text, line));
     }
+    text
+}
+
+fn put(text: &mut String, Line { address, bytes, text: instruction }: &Line) {
+    let hex: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    line!(text, "  {address:x}  {:BYTES$} {instruction}", hex.join(" "));
 }
 
 fn start_of(listed: &Listed) -> u64 {
@@ -108,23 +130,19 @@ fn switches(named: &[&str], listed: &Listed) -> String {
     values.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
 }
 
-/// Writing to a String cannot fail.
-macro_rules! line {
-    ($text:expr, $($words:tt)*) => { let _ = writeln!($text, $($words)*); };
-}
-
-fn alone(kernel: &File, path: &str, named: &[&str], listed: &Listed) -> String {
+fn alone(kernel: &File, (path, beside): (&str, &[Beside]), named: &[&str], listed: &Listed) -> String {
     let instructions = |step: &Step| table::paths::disassemble(kernel, step.address, &step.code, None);
     let count: usize = listed.steps.iter().map(|step| instructions(step).len()).sum();
     let bytes: usize = listed.steps.iter().map(|step| step.code.len()).sum();
     let mut text = String::new();
-    line!(text, "path {path}: {count} instructions, {bytes} bytes  {}", switches(named, listed));
+    let more = match beside.iter().map(|code| code.lines(kernel).len()).sum::<usize>() {
+        0 => String::new(),
+        more => format!(", and {more} instructions in no path"),
+    };
+    line!(text, "path {path}: {count} instructions, {bytes} bytes{more}  {}", switches(named, listed));
     for step in &listed.steps {
         line!(text, "\n{}", report::plain(&step.name));
-        for Line { address, bytes, text: instruction } in instructions(step) {
-            let hex: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-            line!(text, "  {address:x}  {:BYTES$} {instruction}", hex.join(" "));
-        }
+        instructions(step).iter().for_each(|line| put(&mut text, line));
     }
     text
 }

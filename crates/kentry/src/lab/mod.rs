@@ -149,7 +149,7 @@ fn list(args: &LabArgs, word: &str) -> Result<ExitCode, Error> {
     let kernel = args.lab_kernel.kernel();
     let (mode, entry) = (Mode::of(kernel), listing::entry(Table::get(), kernel, word)?);
     let paths = listing::paths_of(mode, entry)?;
-    let configurations = Configurations::new(Table::get(), &args.sets()?)?;
+    let configurations = Configurations::new(Table::get(), kernel, &args.sets()?)?;
     if configurations.all.len() > 2 {
         return Err(Error::Usage("--listing takes two --set at most".into()));
     }
@@ -185,7 +185,8 @@ fn execute(args: &LabArgs) -> ExitCode {
 fn exec(args: &LabArgs, output: &mut Output) -> Result<u8, Refused> {
     // The program's output goes there.
     Target::standard()?;
-    let configurations = Configurations::new(Table::get(), &args.sets()?).map_err(Error::from)?;
+    let kernel = args.lab_kernel.kernel();
+    let configurations = Configurations::new(Table::get(), kernel, &args.sets()?).map_err(Error::from)?;
     if configurations.all.len() > 1 {
         return Err(Error::Usage("--exec takes one --set at most".into()).into());
     }

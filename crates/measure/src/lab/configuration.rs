@@ -56,6 +56,12 @@ impl<'a> Configuration<'a> {
         self
     }
 
+    /// What was asked for of a switch.
+    fn asked(&self, name: &str) -> Option<&str> {
+        let is_named = self.named.contains(&name);
+        self.values().find(|(known, _)| is_named && *known == name).map(|(_, value)| value)
+    }
+
     /// Each switch and its value.
     pub fn values(&self) -> impl Iterator<Item = (&str, &str)> {
         self.values.iter().map(|(switch, value)| (switch.name.as_str(), value.as_ref()))
@@ -108,13 +114,13 @@ pub struct Configurations<'a> {
 }
 
 impl<'a> Configurations<'a> {
-    /// Parses these `--set`s.
+    /// Parses these `--set`s of a kernel of the lab.
     ///
     /// # Errors
     /// [`Error::Usage`], with the mistake.
-    pub fn new(table: &'a Table, texts: &[String]) -> Result<Configurations<'a>, Error> {
+    pub fn new(table: &'a Table, kernel: Kernel, texts: &[String]) -> Result<Configurations<'a>, Error> {
         let defaults = Configuration::defaults(table);
-        let sets = table.sets(Kernel::Lab, texts)?;
+        let sets = table.sets(kernel, texts)?;
         let all: Vec<Configuration> = match sets.as_slice() {
             [] => vec![defaults],
             sets => sets.iter().map(|settings| defaults.clone().with(settings.pairs())).collect(),
@@ -122,6 +128,16 @@ impl<'a> Configurations<'a> {
         let names = table.switches.iter().map(|switch| switch.name.as_str());
         let named = names.filter(|name| all.iter().any(|asked| asked.named.contains(name))).collect();
         Ok(Configurations { all, named })
+    }
+
+    /// What an entry always runs with, and rows beside it do not: a remark for each such switch. `defaults` are the kernel's on that machine.
+    pub fn remarks(&self, entry: &Entry, defaults: Option<&BTreeMap<String, String>>) -> Vec<String> {
+        let others_differ = |(name, value): &(&String, &String)| {
+            let default = defaults.and_then(|defaults| defaults.get(*name)).map(String::as_str);
+            self.all.iter().any(|asked| asked.asked(name).or(default) != Some(value.as_str()))
+        };
+        let needed = entry.needs.iter().filter(others_differ);
+        needed.map(|(name, value)| format!("always with {name}={value}")).collect()
     }
 }
 
@@ -131,7 +147,7 @@ mod tests {
 
     fn configurations(texts: &[&str]) -> Result<Configurations<'static>, String> {
         let texts: Vec<String> = texts.iter().map(|text| text.to_string()).collect();
-        Configurations::new(Table::get(), &texts).map_err(|error| error.to_string())
+        Configurations::new(Table::get(), Kernel::Lab, &texts).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -150,7 +166,7 @@ mod tests {
     fn a_value_that_is_spelled_like_a_switch_named_it() {
         let frames = "values = [\"minimum\", \"frame\"";
         let table = Table::parse(&table::SOURCE.replacen(frames, &format!("{frames}, \"pti\""), 1)).unwrap();
-        let one = Configurations::new(&table, &["stack=pti".to_string()]).unwrap();
+        let one = Configurations::new(&table, Kernel::Lab, &["stack=pti".to_string()]).unwrap();
         assert_eq!((one.all[0].all_values()["stack"].as_str(), one.named), ("pti", vec!["stack"]));
     }
 
@@ -165,6 +181,25 @@ mod tests {
             Some(("gate", "trap"))
         );
         assert_eq!(trap.of_switch(99), None);
+    }
+
+    #[test]
+    fn what_an_entry_always_runs_with_is_said_where_other_rows_do_not() {
+        let table = Table::get();
+        let remarks = |entry: &str, sets: &[&str]| {
+            let defaults = Configuration::defaults(table).all_values();
+            let sets: Vec<String> = sets.iter().map(|text| text.to_string()).collect();
+            let all = Configurations::new(table, Kernel::LabI386, &sets).unwrap();
+            all.remarks(table.entry(entry).unwrap(), Some(&defaults)).join("; ")
+        };
+        assert_eq!(remarks("call-gate-32-8", &[]), "always with smap=off");
+        assert_eq!(remarks("call-gate-32-8", &["smap=off"]), "");
+        assert_eq!(remarks("call-gate-32-8", &["smap=off", "smap=on"]), "always with smap=off");
+        assert_eq!(remarks("call-gate-32-8", &["smap=off,pti=on", "pti=on"]), "always with smap=off");
+        assert_eq!(remarks("intgate-i386", &[]), "");
+        assert_eq!(remarks("intgate-i386", &["gate=trap"]), "always with gate=interrupt");
+        assert_eq!(remarks("task-16", &["events-by=task"]), "always with events-by=gate");
+        assert_eq!(remarks("int80-i386", &["smap=off", "smap=on"]), "");
     }
 
     #[test]

@@ -1,15 +1,16 @@
 //! How a program of the lab ended, as an outcome and its reason in words.
 
 use super::Configuration;
+use super::found::features;
 use crate::Answer;
 use document::Outcome;
 use nix::errno::Errno;
 use places::lab::{Collected, End, Ran, Trouble};
-use record::{Failure, MOST_OUTPUT, Verdict, abi};
+use record::{Boot, Failure, MOST_OUTPUT, Verdict, abi};
 use table::{Entry, feature};
 
-/// The answer of one round of a row of this entry.
-pub fn answer_of(entry: &Entry, configuration: &Configuration, ran: &Ran) -> Answer {
+/// The answer of one round of a row of this entry, in a boot.
+pub fn answer_of(entry: &Entry, configuration: &Configuration, ran: &Ran, boot: Option<&Boot>) -> Answer {
     match ran.end {
         End::Exited(status) => match answer(ran, status) {
             Ok(records) => Answer::Records(records),
@@ -23,7 +24,9 @@ pub fn answer_of(entry: &Entry, configuration: &Configuration, ran: &Ran) -> Ans
         End::Runaway(ticks) => {
             Answer::Ended(Outcome::Timeout, format!("it ran for {ticks} ticks without an end"))
         }
-        End::Unsupported(switch) => Answer::Unrun(Outcome::Unsupported, unsupported(configuration, switch)),
+        End::Unsupported(switch) => {
+            Answer::Unrun(Outcome::Unsupported, unsupported(configuration, switch, boot))
+        }
         End::NotLoaded(errno) => Answer::Unrun(Outcome::Error, not_loaded(entry.probe.name(), errno)),
         End::Checked(..) => Answer::Ended(Outcome::Error, "the kernel took the run for a check".into()),
         End::Unknown(how) => {
@@ -58,12 +61,18 @@ pub fn missing(collected: &Collected, number: u64, trouble: &Trouble) -> (Outcom
     (outcome, format!("it was running when the guest failed: {trouble}{last}"))
 }
 
-/// What the processor lacks for the switch that the kernel names.
-pub fn unsupported(configuration: &Configuration, switch: u64) -> String {
+/// What the processor lacks for the switch that the kernel names, by what the kernel said of it at boot.
+pub fn unsupported(configuration: &Configuration, switch: u64, boot: Option<&Boot>) -> String {
     let Some((switch, value)) = configuration.of_switch(switch) else {
         return format!("this CPU lacks what switch {switch} needs");
     };
-    let features = || switch.requirements(value).into_iter().filter_map(|need| need.feature.as_deref());
+    let there = boot.map(|boot| features(boot.features)).unwrap_or_default();
+    let required = switch.requirements(value).into_iter().filter_map(|need| need.feature.as_deref());
+    let required: Vec<&str> = required.collect();
+    let lacking = required.iter().copied().filter(|feature| !there.iter().any(|known| known == feature));
+    let lacking: Vec<&str> = lacking.collect();
+    // A kernel that refuses what it has all features for is not understood; then all that is required is named.
+    let features = || if lacking.is_empty() { required.iter() } else { lacking.iter() }.copied();
     let names = features().map(feature::name).collect::<Vec<_>>().join(", and ");
     if let Some(options) = feature::options(features()) {
         return format!("{}={value} requires {names} (`kentry lab {options}`)", switch.name);
@@ -78,4 +87,26 @@ pub fn unsupported(configuration: &Configuration, switch: u64) -> String {
 pub fn not_loaded(program: &str, errno: u64) -> String {
     let errno = Errno::from_raw(i32::try_from(errno).unwrap_or(0));
     format!("{program} could not be loaded in the lab: {errno:?} ({})", errno.desc())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lab::Configurations;
+    use table::{Kernel, Table};
+
+    #[test]
+    fn of_what_a_value_requires_only_that_is_named_which_is_not_there() {
+        let sets = ["paging=off,segments=limited,exit=iret,smap=off,smep=off".to_string()];
+        let all = Configurations::new(Table::get(), Kernel::LabI386, &sets).unwrap();
+        let paging = u64::from(Table::get().switch("paging").unwrap().id);
+        let said = |features| {
+            let boot = Boot { features, ..Boot::default() };
+            unsupported(&all.all[0], paging, Some(&boot))
+        };
+        let limits = "checks of segment limits, which QEMU's TCG does not make (`kentry lab --lab-kernel i386 --bochs`)";
+        assert_eq!(said(1 << abi::FEATURE_PROTECTED), format!("paging=off requires {limits}"));
+        assert_eq!(said(0), format!("paging=off requires protected mode, and {limits}"));
+        assert_eq!(said(u64::MAX), said(0));
+    }
 }

@@ -50,7 +50,7 @@ pub fn listing<'a>(
         match (end, collected.listed.get(&number)) {
             (Some(End::Checked(true, _)), Some(steps)) => Ok(Listed { configuration, steps: steps.clone() }),
             (Some(End::Unsupported(switch)), _) => {
-                Err(Error::Environment(unsupported(&configuration, switch)))
+                Err(Error::Environment(unsupported(&configuration, switch, collected.boot.as_ref())))
             }
             _ => Err(Error::Environment(format!("the kernel did not list its path {path}"))),
         }

@@ -212,6 +212,7 @@ fn rows<'a>(
     let accelerator = machine.accelerator().unwrap_or_default();
     let place = format!("{accelerator} {}", vendor(boot.vendor).unwrap_or("unknown"));
     let configured: BTreeMap<usize, &Configured> = said(boots).collect();
+    let defaults = boots.iter().find_map(|boot| boot.collected.defaults.as_deref());
     let ring0 = (machine.counter() == Counter::Time).then(|| Ring0::judge(&ring_test(boot)));
     let new = |(index, job): (usize, &Job<'a>)| {
         let said = configured.get(&index).map(|said| SwitchValues::clone(said));
@@ -222,7 +223,9 @@ fn rows<'a>(
             Some(footprint) => row.among(footprint),
             None => row,
         };
-        let differs = job.row.0.differs.get(&place).filter(|differs| differs.is_in(version));
+        let differs =
+            job.row.0.differs.get(&place).filter(|differs| differs.is_in(version, plan.mode.kernel()));
+        row.remarks.extend(plan.configurations.remarks(job.row.0, defaults));
         row.remarks.extend(differs.map(|differs| differs.how.clone()));
         row.remarks.extend(ring0.iter().flat_map(|ring0| believed::remarks(ring0, job)));
         row
@@ -322,7 +325,7 @@ impl Lab<'_, '_> {
                         self.lost.push(index);
                         continue;
                     }
-                    ended::answer_of(job.row.0, &job.configuration, ran)
+                    ended::answer_of(job.row.0, &job.configuration, ran, boot.collected.boot.as_ref())
                 }
                 // A row that was not tried before an interruption is left out.
                 (None, None) => continue,

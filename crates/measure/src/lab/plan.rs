@@ -206,7 +206,7 @@ impl<'a> LabPlan<'a> {
     /// [`Error::Usage`] when it asks for rows, switches or values that do not exist.
     pub fn new(table: &'a Table, options: &Options) -> Result<LabPlan<'a>, Error> {
         let rows = select::rows(table, options.whose, &options.entry, &options.operation)?;
-        let configurations = Configurations::new(table, &options.set)?;
+        let configurations = Configurations::new(table, options.whose.kernel(), &options.set)?;
         let jobs = jobs(&rows, &configurations, &options.footprints);
         Ok(LabPlan {
             observed: observed(&jobs),

@@ -104,6 +104,7 @@ pub fn kernel_paths(mode: Mode) -> Result<(paths::File<'static>, paths::Paths), 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
 
     #[test]
     fn both_kernels_are_small_in_the_binary() {
@@ -116,5 +117,24 @@ mod tests {
             [Mode::Long, Mode::Protected].map(|mode| Mode::of_kernel(kernel(mode))),
             [Mode::Long, Mode::Protected]
         );
+    }
+
+    /// A switch that a kernel does not have is refused by the command, since that kernel takes it and does nothing.
+    #[test]
+    fn no_path_of_a_kernel_depends_on_a_switch_that_it_does_not_have() {
+        let table = table::Table::get();
+        for mode in [Mode::Long, Mode::Protected] {
+            let (_, paths) = kernel_paths(mode).unwrap();
+            let own = paths.paths.iter().map(|path| &path.own);
+            let steps =
+                own.chain(paths.attached.iter().map(|(_, steps)| steps)).flat_map(|steps| &steps.steps);
+            let decide: BTreeSet<u32> =
+                steps.flat_map(|step| &step.conditions).map(|condition| condition.which).collect();
+            for switch in &table.switches {
+                let is_had = switch.kernels.contains(&mode.kernel());
+                assert!(is_had || !decide.contains(&u32::from(switch.id)), "{mode:?}: {}", switch.name);
+            }
+            assert!(decide.contains(&u32::from(table.switch("pti").unwrap().id)), "{mode:?}");
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Machine code as the assembler's files have it, with symbols instead of addresses.
 
-use crate::paths::File;
+use crate::paths::{Beside, File};
 use iced_x86::{Decoder, DecoderOptions, Formatter, GasFormatter, Instruction, SymbolResolver, SymbolResult};
 use std::collections::BTreeMap;
 
@@ -52,6 +52,20 @@ impl SymbolResolver for Names {
 /// Disassembles code that runs at an address of a kernel. With the beginning of its path, branches within that are shown as
 /// distances from there.
 pub fn disassemble(kernel: &File, address: u64, code: &[u8], start: Option<u64>) -> Vec<Line> {
+    disassemble_as(kernel.bits(), kernel, address, code, start)
+}
+
+impl Beside {
+    /// Its instructions. Those of 16 bits have a segment that begins with them: branches are shown as offsets in it.
+    pub fn lines(&self, kernel: &File) -> Vec<Line> {
+        let base = if self.bits == 16 { self.start } else { 0 };
+        let mut lines = disassemble_as(self.bits, kernel, self.start - base, &self.code, None);
+        lines.iter_mut().for_each(|line| line.address += base);
+        lines
+    }
+}
+
+fn disassemble_as(bits: u32, kernel: &File, address: u64, code: &[u8], start: Option<u64>) -> Vec<Line> {
     let mut names = BTreeMap::new();
     // The linker script's names of places come last.
     let is_place = |name: &str| name.ends_with("_start") || name.ends_with("_end");
@@ -77,5 +91,5 @@ pub fn disassemble(kernel: &File, address: u64, code: &[u8], start: Option<u64>)
         let bytes = code.get(from..from + instruction.len()).unwrap_or_default().to_vec();
         Line { address: instruction.ip(), bytes, text }
     };
-    Decoder::with_ip(kernel.bits(), code, address, DecoderOptions::NONE).into_iter().map(line).collect()
+    Decoder::with_ip(bits, code, address, DecoderOptions::NONE).into_iter().map(line).collect()
 }

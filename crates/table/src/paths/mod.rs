@@ -11,4 +11,4 @@ pub use check::check;
 pub use file::{Error, File};
 pub use laid::{Instead, LaidStep, Layout, NotLaid};
 pub use listing::{Line, disassemble};
-pub use template::{Condition, Executed, More, Path, Paths, Step, Steps};
+pub use template::{Beside, Condition, Executed, More, Path, Paths, Step, Steps};

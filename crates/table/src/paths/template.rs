@@ -124,6 +124,34 @@ pub struct Path {
     pub slot: u64,
     /// Its own steps and hooks.
     pub own: Steps,
+    /// What a call through it executes besides.
+    pub beside: Vec<Beside>,
+}
+
+/// Code in no path that each call through one executes, each instruction once (BESIDE of path.inc): a task begins where its TSS says.
+#[derive(Debug, Clone)]
+pub struct Beside {
+    /// What it is.
+    pub name: String,
+    /// Where it is.
+    pub start: u64,
+    /// Its code.
+    pub code: Vec<u8>,
+    /// How many bits that has.
+    pub bits: u32,
+}
+
+impl Beside {
+    /// Those of the path whose address is kept there.
+    fn of(file: &File, table: &[u64], path: u64) -> Result<Vec<Beside>, Error> {
+        let rows = table.chunks_exact(5).filter(|row| row[0] == path);
+        rows.map(|row| {
+            let [start, end, name, bits] = [row[1], row[2], row[3], row[4]];
+            let code = file.bytes(start, end.saturating_sub(start))?.to_vec();
+            Ok(Beside { name: file.text(name)?, start, code, bits: bits as u32 })
+        })
+        .collect()
+    }
 }
 
 /// The table of what steps execute, by address.
@@ -174,13 +202,15 @@ impl Paths {
     pub fn read(file: &File) -> Result<Paths, Error> {
         let paths = file.table("path_list")?;
         let executed = Declared(file.table("path_executed")?);
+        let beside = file.table("path_beside")?;
         let path = |words: &[u64]| match words {
-            [_, slot, steps, name, kind] => Ok(Path {
+            [address, slot, steps, name, kind] => Ok(Path {
                 slot: *slot,
                 name: file.text(*name)?,
                 kind: *kind as u32 & ((1 << KIND_BITS) - 1),
                 numbers: *kind as u32 >> KIND_BITS,
                 own: steps_at(file, *steps, &executed)?,
+                beside: Beside::of(file, &beside, *address)?,
             }),
             _ => Err(Error::NoSymbol("path_list_end behind the last path".into())),
         };

@@ -34,8 +34,8 @@ pub struct Compared {
 const NO_LAB: &str = "it was not measured in the lab";
 
 /// Said where the lab counted.
-const COUNTED: &str = "the lab ran in an emulator, which counts instructions; a count is no throughput, and only hardware can \
-                       tell what a write to CR3 or a missing PCID costs";
+const COUNTED: &str = "the lab ran in an emulator, which counts instructions; a count is neither time nor throughput, and only \
+                       hardware can tell what these instructions cost";
 
 /// Said where the hypervisor has a hand in what is compared.
 const TRAPPED: &str =

@@ -491,8 +491,11 @@ fn a_count_a_trap_and_no_lab_are_no_change_of_throughput() {
     let mut counted = in_cycles(Vec::new());
     counted.measurement.place.machine = document::Name::Known(document::Machine::QemuTcg);
     let trapped = in_cycles(vec![environment::Trapped::Cr3Writes]);
-    let runs =
-        [(Some(&counted), "a count is no"), (Some(&trapped), "executes the lab's"), (None, "not measured")];
+    let runs = [
+        (Some(&counted), "a count is neither"),
+        (Some(&trapped), "executes the lab's"),
+        (None, "not measured"),
+    ];
     for (run, why) in runs {
         for change in changes(run).iter().filter(|change| change.name != "isolation alone") {
             assert_eq!((change.here, change.low, change.high), (None, None, None), "{change:?}");

@@ -54,7 +54,7 @@ impl Publication {
             let Some((entry, operation)) = row.in_guests(kernel, table) else { continue };
             add(&mut entries, entry.into());
             add(&mut operations, operation.into());
-            for column in &self.columns {
+            for column in self.columns.iter().filter(|column| has(kernel, row, column.get_ref(), table)) {
                 add(&mut sets, in_words(&self.set_in_full(kernel, row, column.get_ref(), table)));
             }
         }
@@ -71,7 +71,10 @@ impl Publication {
     ) -> BTreeMap<String, String> {
         let rows = self.rows.iter().flat_map(|row| row.get_ref().set.keys());
         let named = self.columns.iter().flat_map(|column| column.get_ref().set.keys()).chain(rows);
-        let default = |name: &String| Some((name.clone(), table.switch(name)?.default.clone()));
+        let default = |name: &String| {
+            let mut of_kernel = table.switches_of(kernel);
+            Some((name.clone(), of_kernel.find(|switch| switch.name == *name)?.default.clone()))
+        };
         let defaults = named.filter(|_| kernel.is_lab()).filter_map(default);
         defaults.chain(self.set(kernel, row, column)).collect()
     }
@@ -81,6 +84,12 @@ impl Publication {
         let all = column.settings(kernel).iter().chain(row.settings(kernel));
         all.map(|(name, value)| (name.clone(), value.clone())).collect()
     }
+}
+
+/// Whether a kernel has what stands for a row in a column: a switch may be the other kernel's of the lab.
+fn has(kernel: Kernel, row: &Row, column: &Column, table: &Table) -> bool {
+    let mut names = column.settings(kernel).keys().chain(row.settings(kernel).keys());
+    !kernel.is_lab() || names.all(|name| table.switches_of(kernel).any(|switch| switch.name == *name))
 }
 
 /// `pti=on,vsyscall=native`
