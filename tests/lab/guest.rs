@@ -92,9 +92,9 @@ impl Emulator {
         matches!(self, Emulator::TcgIntel | Emulator::TcgAmd)
     }
 
-    /// Whether the version that is here differs so.
-    pub fn is_of(self, differs: &Differs) -> bool {
-        differs.before.is_none() || differs.is_in(&QEMU)
+    /// Whether the version that is here differs so, under the kernel for long mode.
+    fn is_of(self, differs: &Differs) -> bool {
+        differs.before.is_none() || differs.is_in(&QEMU, Kernel::Lab)
     }
 
     fn hertz(self) -> u64 {
@@ -139,7 +139,8 @@ pub fn changed_bochs(folder: &Path, model: Option<&str>, change: &str, output: O
 
 /// Whether the QEMU that is here is older.
 pub fn qemu_is_before(version: &str) -> bool {
-    Differs { how: String::new(), before: Some(version.into()) }.is_in(&QEMU)
+    let differs = Differs { how: String::new(), before: Some(version.into()), kernels: Vec::new() };
+    differs.is_in(&QEMU, Kernel::Lab)
 }
 
 /// Whether Intel's model executes `syscall` in 32-bit code in the QEMU that is here, which no processor of Intel's does.
