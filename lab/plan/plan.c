@@ -28,7 +28,7 @@ static struct {
 	struct text archive;
 	configuration wanted;
 	configuration defaults; /* what they were at boot */
-	unsigned problem; /* SWITCH_* that this CPU cannot do */
+	unsigned problem;	/* SWITCH_* that this CPU cannot do */
 	struct plan_header header;
 	uint64_t seed; /* of programs' addresses and random bytes */
 	struct text rest;

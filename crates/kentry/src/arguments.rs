@@ -5,6 +5,7 @@ use crate::error::{Error, code_without_command, is_for_nagios};
 use crate::exit::EXEC_FAILED;
 use crate::help;
 use crate::messages::note;
+use crate::options::values::is_kernel;
 use crate::os::{locale, standard};
 use clap::FromArgMatches;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -131,15 +132,6 @@ fn kernel_option(subcommand: &str) -> Option<&'static str> {
         "linux" => Some("--kernel"),
         _ => None,
     }
-}
-
-/// Whether this is how a file with a kernel is called.
-pub fn is_kernel(name: &str) -> bool {
-    let path = Path::new(name);
-    let file = path.file_name().and_then(|file| file.to_str()).unwrap_or_default();
-    let is_called_so =
-        file.starts_with("vmlinu") || file.starts_with("bzImage") || file.contains("linux-image");
-    is_called_so && path.exists()
 }
 
 fn is_document(name: &str) -> bool {

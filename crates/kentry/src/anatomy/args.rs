@@ -2,12 +2,11 @@
 
 use crate::anatomy::each::Each;
 use crate::anatomy::gate::Gate;
-use crate::arguments::is_kernel;
 use crate::error::Error;
 use crate::exit::codes;
 use crate::linux::args::{LINUX_SECONDS, parameters_help};
 use crate::options::output::{OutputArgs, formats};
-use crate::options::values::{budget, cpu_model, seed};
+use crate::options::values::{budget, cpu_model, is_kernel, seed};
 use crate::profiles;
 use attribution::anatomy::{LeftOut, Part};
 use clap::{Args, ValueHint};

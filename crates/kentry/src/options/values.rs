@@ -2,6 +2,7 @@
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use measure::CpuChoice;
+use std::path::Path;
 use std::time::Duration;
 
 /// The most that a duration argument may be: a week.
@@ -62,6 +63,15 @@ where
         let found = all.iter().copied().find(|one| name(*one) == word);
         found.ok_or_else(|| format!("there is no {word:?}"))
     })
+}
+
+/// Whether this is how a file with a kernel is called.
+pub fn is_kernel(name: &str) -> bool {
+    let path = Path::new(name);
+    let file = path.file_name().and_then(|file| file.to_str()).unwrap_or_default();
+    let is_called_so =
+        file.starts_with("vmlinu") || file.starts_with("bzImage") || file.contains("linux-image");
+    is_called_so && path.exists()
 }
 
 #[cfg(test)]
