@@ -94,7 +94,7 @@ impl Emulator {
 
     /// Whether the version that is here differs so.
     pub fn is_of(self, differs: &Differs) -> bool {
-        differs.before.is_none() || differs.is_in(&QEMU)
+        differs.before.is_none() || differs.is_in(&QEMU, Kernel::Lab)
     }
 
     fn hertz(self) -> u64 {
@@ -139,7 +139,8 @@ pub fn changed_bochs(folder: &Path, model: Option<&str>, change: &str, output: O
 
 /// Whether the QEMU that is here is older.
 pub fn qemu_is_before(version: &str) -> bool {
-    Differs { how: String::new(), before: Some(version.into()) }.is_in(&QEMU)
+    Differs { how: String::new(), before: Some(version.into()), kernels: Vec::new() }
+        .is_in(&QEMU, Kernel::Lab)
 }
 
 /// Whether Intel's model executes `syscall` in 32-bit code in the QEMU that is here, which no processor of Intel's does.
