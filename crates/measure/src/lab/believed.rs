@@ -10,6 +10,10 @@ const BY_INVALID: [&str; 1] = ["ud"];
 /// Those that begin with a page fault, which is no system call.
 const BY_PAGE_FAULT: [&str; 1] = ["exception"];
 
+/// Those whose way in or out is a switch of tasks. In a guest of VMX each leaves the guest (SDM vol. 3, "Instructions That Cause VM Exits
+/// Unconditionally"; task switches among "Other Causes"), in one of SVM where the hypervisor asks for it, as KVM does.
+const BY_TASK: [&str; 4] = ["task-gate", "task-jmp", "task-16", "double-fault"];
+
 /// Operations that change pages which are mapped, so that translations must be flushed.
 const FLUSHING: [&str; 2] = ["copy-space", "map-unmap"];
 
@@ -98,14 +102,16 @@ fn named(what: Trapped) -> &'static str {
 /// What is to be said at a row whose time is in part the hypervisor's.
 pub fn remarks(ring0: &Ring0, job: &Job) -> Vec<String> {
     let does = Does(job);
-    let said = ring0.trapped.iter().filter(|what| does.does(**what));
-    said.map(|what| {
+    let task = BY_TASK.contains(&does.file()).then(|| {
+        "the hypervisor handles task switches itself, always with VMX, and as KVM has it with SVM: this time is mostly its own".to_owned()
+    });
+    let said = ring0.trapped.iter().filter(|what| does.does(**what)).map(|what| {
         let each =
             ring0.cycles(*what).map(|cycles| format!(" ({cycles:.0} core cycles each)")).unwrap_or_default();
         let what = named(*what);
         format!("the hypervisor handles {what} itself{each}: this time is mostly its own")
-    })
-    .collect()
+    });
+    said.chain(task).collect()
 }
 
 #[cfg(test)]
@@ -246,6 +252,21 @@ mod tests {
         assert_eq!([interrupt("syscall-x86_64", None), interrupt("call-gate-x86_64", None)], [0, 0]);
         assert_eq!(interrupt("syscall-x86_64", Some(("exit", "iret"))), 1);
         assert_eq!(interrupt("call", Some(("exit", "iret"))), 0);
+    }
+
+    #[test]
+    fn a_task_switch_is_the_hypervisors_whatever_else_is() {
+        let table = Table::get();
+        let is_by_task =
+            |entry: &&table::Entry| entry.lab.as_deref().is_some_and(|file| BY_TASK.contains(&file));
+        let rows: Vec<&str> =
+            table.entries.iter().filter(is_by_task).map(|entry| entry.name.as_str()).collect();
+        assert!(
+            rows.iter().all(|name| name.starts_with("task-") || *name == "double-fault-task"),
+            "{rows:?}"
+        );
+        assert_eq!(rows.len(), 6);
+        assert!(rows.iter().all(|entry| remarked(entry, None, Trapped::Invpcid) == 1));
     }
 
     #[test]
