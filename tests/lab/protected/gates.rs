@@ -122,7 +122,7 @@ fn gates_copy_every_word_to_its_place() {
 }
 
 /// Boots another kernel.
-fn boot(emulator: Emulator, kernel: &[u8], script: &Script) -> Option<Vec<Ran>> {
+pub fn boot(emulator: Emulator, kernel: &[u8], script: &Script) -> Option<Vec<Ran>> {
     let kernel = || kernel.to_vec().into();
     let boot = |archive: &[u8], programs, limits: &_| match emulator {
         Emulator::TcgIntel | Emulator::TcgAmd => {

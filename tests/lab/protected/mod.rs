@@ -10,6 +10,7 @@ mod idt;
 mod mach;
 pub mod matrix;
 mod moments;
+mod ports;
 mod random;
 mod segments;
 mod syscall;

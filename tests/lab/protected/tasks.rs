@@ -248,7 +248,7 @@ fn switches(is_tcg: bool) -> Vec<(String, Comes)> {
 }
 
 /// The kernel with a call that exchanges a word of its memory: the first argument is where, the second is what.
-fn with_poke() -> (Kernel, Vec<u8>) {
+pub fn with_poke() -> (Kernel, Vec<u8>) {
     // mov 4(%esp), %ecx; mov 8(%esp), %eax; xchg %eax, (%ecx); ret
     const POKE: &[u8] = b"\x8b\x4c\x24\x04\x8b\x44\x24\x08\x87\x01\xc3";
     let kernel = Kernel::in_mode(Mode::Protected);
@@ -257,7 +257,7 @@ fn with_poke() -> (Kernel, Vec<u8>) {
 }
 
 /// Its number.
-const ARCH_PRCTL: u64 = 384;
+pub const ARCH_PRCTL: u64 = 384;
 
 fn program(kernel: &Kernel) -> Program {
     let define = |name: &str, value: u64| format!("-D{name}={value:#x}");
