@@ -4,7 +4,7 @@
 use crate::build::{compile_once, root};
 use crate::every_instruction::{
     CASES_32, CASES_64, CASES_PROTECTED, CLOSED, Interrupt, NMI, OPEN, STUB_BYTES, built_in,
-    is_behind_division, jump, kernel_in_mode, program_of,
+    is_behind_a_fault, jump, kernel_in_mode, program_of,
 };
 use crate::guest::{Emulator, Script, Session, bochs_is_missing, changed_bochs};
 use crate::kernel::Kernel;
@@ -116,7 +116,7 @@ fn listed(mode: Mode, switches: &str) -> Option<Listed> {
 fn nmis_all_over_the_paths_change_nothing_with_pcid() {
     let Some((listed, reported)) = check(Mode::Long, "pti=on pcid=keep gate=trap") else { return };
     // Where QEMU cannot.
-    for (path, addresses) in listed.iter().filter(|(path, _)| is_behind_division(path)) {
+    for (path, addresses) in listed.iter().filter(|(path, _)| is_behind_a_fault(path)) {
         assert!(reported.contains(&addresses[0]), "never before the first instruction of {path}");
     }
 }
