@@ -47,7 +47,8 @@ fn is_the_same(kernel: &Path, what: &[&str]) -> usize {
     let lines = String::from_utf8(done.stdout).unwrap();
     let differs: Vec<&str> = lines.lines().skip(1).filter(|line| !line.starts_with("both,")).collect();
     assert!(differs.is_empty(), "{what}: {differs:#?}");
-    lines.lines().count()
+    // Without the heading.
+    lines.lines().skip(1).count()
 }
 
 #[test]
@@ -63,7 +64,7 @@ fn the_labs_assembly_is_that_of_linux_instruction_by_instruction() {
     for kernel in &kernels {
         for [entry, operation] in ROWS {
             let lines = is_the_same(kernel, &["--entry", entry, "--operation", operation]);
-            assert!(lines > 80, "{} {entry}: {lines}", kernel.display());
+            assert!(lines > 60, "{} {entry}: {lines}", kernel.display());
         }
     }
     let newest = kernels.last().unwrap();

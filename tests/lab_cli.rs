@@ -538,7 +538,7 @@ fn the_listing_in_the_documentation_is_what_is_built() {
 
 /// A task begins where its TSS says, and not in a path; what rows count of it stands in the listing all the same.
 #[test]
-fn a_listing_has_what_is_executed_in_no_path() {
+fn a_listing_has_what_is_executed_outside_the_path() {
     if !qemu::is_here() {
         return;
     }
@@ -548,8 +548,8 @@ fn a_listing_has_what_is_executed_in_no_path() {
         let output = here(&["lab", "--accel=tcg", "--lab-kernel=i386", "--listing", entry]);
         let listing = text(&output.stdout);
         let head = listing.lines().next().unwrap();
-        assert!(head.trim_end().ends_with(&format!(" bytes, and {count} instructions in no path")), "{head}");
-        let (_, beside) = listing.split_once(", in no path\n").unwrap();
+        assert!(head.trim_end().ends_with(&format!(" bytes, and {count} instructions outside the path")), "{head}");
+        let (_, beside) = listing.split_once(", outside the path\n").unwrap();
         let instructions = beside.lines().filter(|line| line.starts_with("  c0"));
         assert_eq!(instructions.count(), count, "{listing}");
         assert!(beside.lines().any(|line| line.ends_with(last)), "{listing}");

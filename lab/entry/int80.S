@@ -64,6 +64,7 @@ STEP "clear the direction flag"
 	cld
 CR3_WRITES_AS_LINUX
 AGAINST_SPECULATION_AS_LINUX
+CLEAR_BRANCH_HISTORY		# which 5.10 did not have yet
 STEP "pass the frame"
 	mov	%rsp, %rdi
 STEP "call what serves"

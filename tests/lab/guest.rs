@@ -94,7 +94,7 @@ impl Emulator {
 
     /// Whether the version that is here differs so, under the kernel for long mode.
     fn is_of(self, differs: &Differs) -> bool {
-        differs.before.is_none() || differs.is_in(&QEMU, Kernel::Lab)
+        differs.is_in(if self.is_tcg() { &QEMU } else { "" }, Kernel::Lab)
     }
 
     fn hertz(self) -> u64 {

@@ -22,9 +22,13 @@
 	POKE_WORD TSS+IO_MAP, \map<<16
 .endm
 
+/* What the kernel has, before any other case has written there. */
 CASE kernels-own
 	POKE_WORD TSS+IO_MAP, BITMAP<<16
 	cmp	$BITMAP<<16, %eax
+	jne	wrong
+	POKE_WORD TSS+BITMAP, 0xffff
+	cmp	$0xffff, %ax
 	jne	wrong
 	jmp	done
 
@@ -82,7 +86,7 @@ CASE cli
 CASE sti
 	sti
 	jmp	done
-/* It faults not, and changes nothing. */
+/* It does not fault, and changes nothing. */
 CASE popf
 	push	$0
 	popf

@@ -248,6 +248,39 @@ fn after_every_entry_of_32_bit_code() {
     }
 }
 
+/// Linux gives back some of r8 to r15, and clears others; 64-bit code, to which a far jump leads, reads them.
+#[test]
+fn after_entries_of_32_bit_code_in_linuxs_order_no_register_has_an_address_of_the_kernel() {
+    const OF_KERNEL: u64 = 0x1ffff; // bits 47 to 63
+    let program = freestanding(32, &["registers32.S"]);
+    for emulator in [Emulator::TcgIntel, Emulator::TcgAmd] {
+        let is_there = |(row, _): &&Entry| !emulator.lacks(Table::get().entry(row).unwrap());
+        let mut script = Script::new();
+        script.harmless();
+        for order in ["linux-5.10", "linux-6.1", "linux-6.12"] {
+            for clears in ["off", "on"] {
+                script.set(&format!(
+                    "order={order} clear-registers={clears} stack=frame exit=natural pti=on copy-frame=on"
+                ));
+                for (row, name) in ENTRIES_32.iter().filter(is_there) {
+                    let getppid = Table::get().operation("getppid").unwrap();
+                    let number = Table::get().entry(row).unwrap().numbers(getppid)[0];
+                    script.run(&program, &[*name, format!("{number:x}").as_str()]);
+                }
+            }
+        }
+        let Some(session) = script.boot(emulator) else { continue };
+        for ran in &session.ran {
+            assert_eq!(ran.end, End::Exited(0), "{}", ran.label);
+            let after = Picture::read(&ran.output[..8 * WORDS]);
+            for register in &REGISTERS[8..] {
+                let found = after.of(register);
+                assert!(found >> 47 != OF_KERNEL, "{register} = {found:#x} after {}", ran.label);
+            }
+        }
+    }
+}
+
 #[test]
 fn a_program_begins_with_nothing_of_the_one_before() {
     let (begin64, begin32) = (freestanding(64, &["begin64.S"]), freestanding(32, &["begin32.S"]));

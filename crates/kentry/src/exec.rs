@@ -27,7 +27,7 @@ const LONGEST_INPUT: usize = 64 << 20;
 const INPUT_WAIT: Duration = Duration::from_millis(100);
 
 /// Instructions that can be system calls, by the exception that they raise.
-const SERVED: [(u64, &str); 7] = [
+const SERVED: [(u64, &str); 8] = [
     (0, "div"),
     (3, "int3"),
     (4, "into"),
@@ -35,6 +35,7 @@ const SERVED: [(u64, &str); 7] = [
     (6, "ud2 or lock nop"),
     (11, "the load of a segment register"),
     (12, "the load of a segment register"),
+    (GENERAL_PROTECTION, "a read beyond a segment's limit"),
 ];
 
 /// The number of the exception #GP.
@@ -297,7 +298,9 @@ fn hint(
 ) -> Option<String> {
     let is_long = boot.is_some_and(|boot| boot.features >> abi::FEATURE_LONG & 1 == 1);
     let (vector, error) = (detail[2] >> 32, detail[2] & u64::from(u32::MAX));
-    let served = SERVED.iter().filter(|(of, _)| !is_long || [0, 3, 6].contains(of));
+    let is_served =
+        |of: &u64| !is_long && (*of != GENERAL_PROTECTION || error == 0) || [0, 3, 6].contains(of);
+    let served = SERVED.iter().filter(|(of, _)| is_served(of));
     if let Some((_, what)) = served.filter(|_| !serves_exceptions).find(|(of, _)| *of == vector) {
         return Some(format!(
             "if that was {what}: with --serve-exceptions before --exec it is a system call, as for probes"
@@ -345,7 +348,7 @@ mod tests {
     #[test]
     fn an_exception_that_can_be_a_system_call_says_so() {
         let of = |mode, vector| said(mode, 1, false, vector, 0);
-        for vector in [0, 3, 4, 5, 6, 11, 12] {
+        for vector in [0, 3, 4, 5, 6, 11, 12, 13] {
             assert!(of(abi::FEATURE_PROTECTED, vector).unwrap().contains("--serve-exceptions"), "{vector}");
             assert_eq!(of(abi::FEATURE_LONG, vector).is_some(), [0, 3, 6].contains(&vector), "{vector}");
             assert_eq!(said(abi::FEATURE_PROTECTED, 1, true, vector, 0), None);

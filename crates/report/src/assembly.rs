@@ -206,7 +206,7 @@ mod tests {
             "differs      Linux alone has 1, the lab alone has 1, and 0 stand in another place",
             "left out     ibrs=on: this boot",
             "added        returns=thunk: this boot",
-            "order        the lab's path of syscall-x86_64 has the lab's own order",
+            "order        the lab has no path of syscall-x86_64 in Linux's order",
             "=  swapgs",
             "<  push %rax",
             "work",

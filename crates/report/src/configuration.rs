@@ -52,7 +52,7 @@ impl<'a> Compared<'a> {
     }
 }
 
-/// What all rows have in common of the keys that are wanted, `pcid=off pti=on`.
+/// What all rows have in common of the keys that are wanted, but for values that their entries always run with, `pcid=off pti=on`.
 pub(crate) fn common(document: &Document, wanted: impl Fn(&str) -> bool) -> String {
     written(shared(document).filter(|(name, _)| wanted(name)))
 }

@@ -7,7 +7,7 @@ use crate::assembly::kind::kind;
 use iced_x86::{Decoder, DecoderOptions};
 use table::Setting;
 
-/// What int80 comes to C by: the anatomy counts it to the handler.
+/// The assembly through which int80 reaches C; the anatomy counts it as the handler.
 const BEFORE_C: &str = "int80_emulation";
 
 /// Of a path that leads to a signal's handler and back, what leads there.

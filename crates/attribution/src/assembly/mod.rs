@@ -46,7 +46,7 @@ impl Assembly {
     pub fn own_order(&self) -> Option<String> {
         (!self.is_ordered).then(|| {
             format!(
-                "Linux has no such entry: the lab's path of {} has the lab's own order, and not that of {}",
+                "the lab has no path of {} in Linux's order; this one has the lab's own, and not that of {}",
                 self.entry, self.profile
             )
         })

@@ -26,20 +26,20 @@ pub const ALL: &[Topic] = &[
     Topic {
         names: &["virtual-8086 mode", "virtual 8086", "v86", "vm86", "VME"],
         text: "Virtual-8086 mode runs programs of the 8086 in ring 3 under a kernel of 32 bits. Their `int n` goes through a gate, to a monitor by \
-               #GP, or, with virtual-mode extensions (VME), to the 8086's own table without the kernel. Long mode does not have it.",
+               #GP, or, with virtual-8086 mode extensions (VME), to the 8086's own table without the kernel. Long mode does not have it.",
         command: "kentry lab --lab-kernel i386 --bochs --entry 'v86-*'",
         has: |entry| entry.name.starts_with("v86-"),
     },
     Topic {
         names: &["task gate", "task", "tasks", "task switch", "TSS"],
-        text: "A task switch stores all registers in one task state segment (TSS) and loads them from another. A gate, a call, a jump or an \
+        text: "A task switch stores the registers, but for CR3, in one task state segment (TSS) and loads them from another. A gate, a call, a jump or an \
                exception leads to it. Long mode has a TSS, but no switch of tasks.",
         command: "kentry lab --lab-kernel i386 --entry 'task-*' --entry double-fault-task",
         has: |entry| entry.name.starts_with("task-") || entry.name == "double-fault-task",
     },
     Topic {
         names: &["protected mode", "i386", "lab-i386", "i386 lab"],
-        text: "The lab's second kernel runs in protected mode of 32 bits, and has the ways into a kernel that long mode has no more \
+        text: "The lab's second kernel runs in protected mode of 32 bits, and has the ways into a kernel that long mode no longer has \
                (docs/lab-i386.md).",
         command: "kentry lab --lab-kernel i386",
         has: |entry| entry.kernels.contains(&Kernel::LabI386),

@@ -103,14 +103,14 @@ pub fn text(mode: Mode, path: &str, named: &[&str], listed: &[Listed]) -> Result
         [left, right] => side_by_side(&kernel, path, named, left, right),
         _ => return Err(Error::Usage("--listing takes two --set at most".into())),
     };
-    Ok(steps + &in_no_path(&kernel, beside))
+    Ok(steps + &outside(&kernel, beside))
 }
 
 /// Code that a call executes besides the path, whatever the switches.
-fn in_no_path(kernel: &File, beside: &[Beside]) -> String {
+fn outside(kernel: &File, beside: &[Beside]) -> String {
     let mut text = String::new();
     for code in beside {
-        line!(text, "\n{}, in no path", report::plain(&code.name));
+        line!(text, "\n{}, outside the path", report::plain(&code.name));
         code.lines(kernel).iter().for_each(|line| put(&mut text, line));
     }
     text
@@ -137,7 +137,7 @@ fn alone(kernel: &File, (path, beside): (&str, &[Beside]), named: &[&str], liste
     let mut text = String::new();
     let more = match beside.iter().map(|code| code.lines(kernel).len()).sum::<usize>() {
         0 => String::new(),
-        more => format!(", and {more} instructions in no path"),
+        more => format!(", and {more} instructions outside the path"),
     };
     line!(text, "path {path}: {count} instructions, {bytes} bytes{more}  {}", switches(named, listed));
     for step in &listed.steps {

@@ -65,7 +65,7 @@ where
     })
 }
 
-/// Whether this is how a file with a kernel is called.
+/// Whether a file is there that is named like one with a kernel.
 pub fn is_kernel(name: &str) -> bool {
     let path = Path::new(name);
     let file = path.file_name().and_then(|file| file.to_str()).unwrap_or_default();

@@ -103,7 +103,7 @@ fn named(what: Trapped) -> &'static str {
 pub fn remarks(ring0: &Ring0, job: &Job) -> Vec<String> {
     let does = Does(job);
     let task = BY_TASK.contains(&does.file()).then(|| {
-        "the hypervisor handles task switches itself, always with VMX, and as KVM has it with SVM: this time is mostly its own".to_owned()
+        "the hypervisor handles task switches itself, always with VMX, and as KVM has it with SVM: this time may be mostly its own".to_owned()
     });
     let said = ring0.trapped.iter().filter(|what| does.does(**what)).map(|what| {
         let each =

@@ -101,8 +101,7 @@ fn faster(bill: &Bill, ring3: &Ring3) -> Option<String> {
         .collect();
     let said = || {
         format!(
-            "with {} the path takes less time here, in every layout but few; a step may replace slower instructions, or keep others from \
-             waiting",
+            "{}: the path takes less time with each of these than without, in at least nine turns of ten",
             steps.join(", ")
         )
     };

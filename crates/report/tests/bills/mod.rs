@@ -268,7 +268,8 @@ pub fn in_ring3() -> Bill {
         },
         2 => Ring3Line { in_company: timed(-3.1, 0.4), range: Some([-4.0, -2.2]), ..Ring3Line::default() },
         _ => Ring3Line {
-            in_company: timed(0.0, 0.3),
+            in_company: timed(-0.9, 0.3),
+            range: Some([-2.7, 0.5]),
             published: vec![published("4.88 cycles", Some("Intel Skylake"))],
             ..Ring3Line::default()
         },
