@@ -548,7 +548,10 @@ fn a_listing_has_what_is_executed_outside_the_path() {
         let output = here(&["lab", "--accel=tcg", "--lab-kernel=i386", "--listing", entry]);
         let listing = text(&output.stdout);
         let head = listing.lines().next().unwrap();
-        assert!(head.trim_end().ends_with(&format!(" bytes, and {count} instructions outside the path")), "{head}");
+        assert!(
+            head.trim_end().ends_with(&format!(" bytes, and {count} instructions outside the path")),
+            "{head}"
+        );
         let (_, beside) = listing.split_once(", outside the path\n").unwrap();
         let instructions = beside.lines().filter(|line| line.starts_with("  c0"));
         assert_eq!(instructions.count(), count, "{listing}");
