@@ -738,7 +738,7 @@ run probe32 2
 set pti=on gate=trap observe=on
 run probe64 1 27 1 1 100000000 1 1 0 0 8 0 0 1
 run probe32 1 31 1 1 100000000 1 1 0 0 8 0 0 1
-set gate=interrupt observe=off pti=off smap=on
+set gate=default observe=default pti=off smap=on
 set smap=off gate=trap
 run probe64 1 27 1 1 100000000 1 1 0 0 8 0 0 1
 run probe32 1 31 1 1 100000000 1 1 0 0 8 0 0 1

@@ -56,6 +56,8 @@ pub struct Tape {
     pub bytes: Vec<u8>,
     pub sequence: u32,
     now: SwitchValues,
+    /// What it was configured as before anything was set.
+    defaults: SwitchValues,
 }
 
 impl Tape {
@@ -68,6 +70,7 @@ impl Tape {
         let mut tape = Tape::default();
         tape.push(abi::RECORD_LAB_BOOT, &words(boot));
         tape.configure(defaults(boot[abi::LAB_BOOT_FEATURES as usize]));
+        tape.defaults = tape.now.clone();
         tape
     }
 
@@ -77,12 +80,16 @@ impl Tape {
         self.now = values;
     }
 
-    /// What it says when a line of the plan sets something, `set pti=on smap=off`; nothing when it is another line.
+    /// What it says when a line of the plan sets something, `set pti=on smap=default`; nothing when it is another line.
     pub fn obey(&mut self, line: &str) {
         let Some(settings) = line.strip_prefix("set ") else { return };
         let pairs = settings.split(' ').filter_map(|setting| setting.split_once('='));
         let mut values = self.now.clone();
-        values.extend(pairs.map(|(name, value)| (name.to_string(), value.to_string())));
+        let meant = |(name, value): (&str, &str)| match value {
+            places::lab::DEFAULT => self.defaults[name].clone(),
+            value => value.to_string(),
+        };
+        values.extend(pairs.map(|pair| (pair.0.to_string(), meant(pair))));
         self.configure(values);
     }
 
