@@ -37,10 +37,7 @@ IRET_INSTEAD program_rsp, %r11, $SELECTOR_USER_CODE_32, %rcx
 SERVE_RARE
 
 ALL_WITH SWITCH_ORDER, NOT(ORDER_LAB)
-STEP "idle: endbr64", IDLE, SINCE_6_12, SWITCH_IBT, NOT(IBT_ON)
-	endbr64
-STEP "swapgs: to the kernel's base", SWITCH_SWAPGS, NOT(SWAPGS_OFF)
-	swapgs
+BEGIN_CALL_AS_LINUX
 STEP "note the program's stack"
 	mov	%esp, %r8d		# the upper half is undefined
 TO_KERNEL_AS_LINUX %rsp

@@ -31,10 +31,7 @@ IRET_INSTEAD %rbp, $RFLAGS_PROGRAM, $SELECTOR_USER_CODE_32, landing_pad
 SERVE_RARE
 
 ALL_WITH SWITCH_ORDER, NOT(ORDER_LAB)
-STEP "idle: endbr64", IDLE, SINCE_6_12, SWITCH_IBT, NOT(IBT_ON)
-	endbr64
-STEP "swapgs: to the kernel's base", SWITCH_SWAPGS, NOT(SWAPGS_OFF)
-	swapgs
+BEGIN_CALL_AS_LINUX
 STEP "a register for the page tables"
 	push	%rax
 TO_KERNEL_AS_LINUX %rax

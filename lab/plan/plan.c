@@ -96,8 +96,7 @@ static void set_defaults(void)
 		plan.wanted[id_] = 0;
 	SWITCH_NEEDS(ROW)
 #undef ROW
-	for (unsigned id = 0; id < SWITCH_COUNT; id++)
-		plan.defaults[id] = plan.wanted[id];
+	__builtin_memcpy(plan.defaults, plan.wanted, sizeof(plan.defaults));
 }
 
 _Static_assert(SWITCH_COUNT <= MOST_SWITCHES + 1, "a configuration is one record");

@@ -200,9 +200,8 @@ fn command(table: &'static Table) -> Command {
         all.map(|(setting, what)| value(&setting.to_string(), what)).collect::<Vec<_>>().into_iter()
     };
     let of_i386_alone = || {
-        let all = table.offered(Kernel::LabI386).into_iter();
-        let alone =
-            all.filter(|(setting, _)| !table.offered(Kernel::Lab).iter().any(|(one, _)| one == setting));
+        let (all, of_long_mode) = (table.offered(Kernel::LabI386).into_iter(), table.offered(Kernel::Lab));
+        let alone = all.filter(|one| !of_long_mode.contains(one));
         alone.map(|(setting, what)| value(&setting.to_string(), what)).collect::<Vec<_>>().into_iter()
     };
     let default = || value(DEFAULT, "nothing is set");

@@ -101,6 +101,14 @@ pub struct Requirement {
 const LAST_BIT: u32 = 31;
 
 impl Switch {
+    /// The only kernel of the lab that it is a switch of; none if both have it.
+    pub fn only_kernel(&self) -> Option<Kernel> {
+        match self.kernels.as_slice() {
+            [only] => Some(*only),
+            _ => None,
+        }
+    }
+
     /// The number by which the kernel knows a value; `None` if there is no such value.
     pub fn value(&self, text: &str) -> Option<u32> {
         match self.range {

@@ -30,6 +30,11 @@ impl Table {
         self.switches.iter().filter(move |switch| switch.kernels.contains(&kernel))
     }
 
+    /// The switch of this name, if a kernel of the lab has it.
+    pub fn switch_of(&self, kernel: Kernel, name: &str) -> Option<&Switch> {
+        self.switch(name).filter(|switch| switch.kernels.contains(&kernel))
+    }
+
     /// The names that can be set.
     fn names(&self, kernel: Kernel) -> Vec<&str> {
         match kernel {

@@ -12,12 +12,13 @@ const BEFORE_C: &str = "int80_emulation";
 
 /// Of a path that leads to a signal's handler and back, what leads there.
 pub fn to_the_handler(anatomy: &Anatomy) -> Anatomy {
-    let in_kernel = |one: &&Instruction| one.ring != 3;
-    let before = anatomy.instructions.iter().take_while(|one| one.ring == 3);
-    let first = before.count();
-    let inside = anatomy.instructions.iter().skip(first).take_while(in_kernel).count();
-    let instructions = anatomy.instructions.iter().take(first + inside).cloned().collect();
-    Anatomy { instructions, ..anatomy.clone() }
+    let mut has_entered = false;
+    let is_before = |one: &&Instruction| {
+        has_entered |= one.ring != 3;
+        !has_entered || one.ring != 3
+    };
+    let instructions = anatomy.instructions.iter().take_while(is_before).cloned().collect();
+    Anatomy { entry: anatomy.entry.clone(), operation: anatomy.operation.clone(), instructions }
 }
 
 /// The entry's own code, in the order of execution. Thunks, `sync_regs` and what clears the branch history are functions that it calls, and

@@ -56,11 +56,11 @@ pub fn explain(args: &BillArgs, kernel: &str) -> Result<ExitCode, Error> {
 fn follow(args: &BillArgs, kernel: &str) -> Result<Option<Followed>, Error> {
     let table = Table::get();
     let (entry, operation) = args.row(table)?;
-    // What no profile has is refused before anything boots; which profile it is, the kernel's release tells.
-    if let Some(profile) =
-        table.profiles.last().filter(|_| args.without.iter().any(|text| !is_known(table, text)))
-    {
-        args.question_of(table, profile.clone())?;
+    // What is wrong with every profile is refused before anything boots; which profile it is, the kernel's release tells.
+    let mut questions: Vec<_> =
+        table.profiles.iter().map(|profile| args.question_of(table, profile.clone())).collect();
+    if questions.iter().all(Result::is_err) {
+        questions.pop().transpose()?;
     }
     let option = if args.follow.is_some() { "--follow" } else { "--beside-linux" };
     if args.guest.options(BILL_SECONDS).accel == Accel::Kvm {
@@ -92,24 +92,14 @@ fn follow(args: &BillArgs, kernel: &str) -> Result<Option<Followed>, Error> {
     }
 }
 
-/// Whether some profile has all the steps of a list.
-fn is_known(table: &Table, list: &str) -> bool {
-    let steps = || table.profiles.iter().flat_map(|profile| &profile.steps);
-    list.split(',')
-        .map(str::trim)
-        .all(|text| steps().any(|step| step.name == text || step.to_string() == text))
-}
-
 /// The operation of Linux's exceptions.
 const SIGNAL: &str = "signal";
 
 /// The signal by which Linux answers what the lab serves as a call.
 fn answer<'a>(entry: &'a Entry, operation: &Operation) -> Option<&'a str> {
-    let is_served = entry.operations_on(Kernel::Linux).contains(&operation.name);
-    entry
-        .signal
-        .as_deref()
-        .filter(|_| !is_served && entry.operations_on(Kernel::Linux).iter().any(|name| name == SIGNAL))
+    let of_linux = entry.operations_on(Kernel::Linux);
+    let is_answer = !of_linux.contains(&operation.name) && of_linux.iter().any(|name| name == SIGNAL);
+    entry.signal.as_deref().filter(|_| is_answer)
 }
 
 /// The lab's path beside that of a Linux.
@@ -130,6 +120,7 @@ impl Both {
         let mut question =
             args.question_of(table, args.profile_of(table, &followed.configuration.release)?)?;
         let entry = path_listing::entry(table, Kernel::Lab, &question.entry)?;
+        let operation = table.operation(&question.operation);
         let off = leave_out(&mut question.profile, followed);
         let on = add(&mut question.profile, followed);
         let options = Options { accel: Accel::Tcg, ..args.guest.options(BILL_SECONDS) };
@@ -145,7 +136,7 @@ impl Both {
         let assembly = Assembly {
             entry: plan.question.entry.clone(),
             operation: plan.question.operation.clone(),
-            signal: entry.signal.clone().filter(|_| followed.anatomy.operation != plan.question.operation),
+            signal: operation.and_then(|operation| answer(entry, operation)).map(str::to_owned),
             kernel: followed.configuration.release.clone(),
             profile: plan.question.profile.name.clone(),
             off,

@@ -325,16 +325,13 @@ fn differs(
     let orders = &table.orders;
     let is_exceptions =
         entry.kind == Kind::Exception || built.iter().any(|step| step.name.starts_with("error_entry"));
-    match is_exceptions {
-        true => {
-            by_switch(text, WAY_IN, way_in, &orders.exceptions_in);
-            by_switch(text, WAY_OUT, way_out, &orders.exceptions_out);
-        }
-        false => {
-            let named = |place| format!("{} (place {})", order.name(place), place + 1);
-            said(text, WAY_IN, &brought(way_in), &named);
-            by_switch(text, WAY_OUT, way_out, &orders.calls_out);
-        }
+    if is_exceptions {
+        by_switch(text, WAY_IN, way_in, &orders.exceptions_in);
+        by_switch(text, WAY_OUT, way_out, &orders.exceptions_out);
+    } else {
+        let named = |place| format!("{} (place {})", order.name(place), place + 1);
+        said(text, WAY_IN, &brought(way_in), &named);
+        by_switch(text, WAY_OUT, way_out, &orders.calls_out);
     }
 }
 

@@ -63,8 +63,9 @@ pub struct Meaning<'a> {
 }
 
 /// Tries a name of an entry or an operation, of a switch or a profile, what people call an attack or a protection, each with the guest's
-/// parameter, the part of an anatomy, the fault that no switch is about, the subject of several entries, and the finding of that name; a short name; settings, of switches
-/// and of parameters (`pti=on`, `nopcid`); and a glob, in this order. What means nothing is tried in lower case.
+/// parameter, the part of an anatomy, the fault that no switch is about, the subject of several entries, and the finding of that name; a
+/// short name; settings, of switches and of parameters (`pti=on`, `nopcid`); and a glob, in this order. What means nothing is tried in
+/// lower case.
 ///
 /// # Errors
 /// [`Error::Usage`], naming the nearest of all names, or what is wrong with settings.

@@ -81,13 +81,11 @@ fn facts(table: &Table, switch: &Switch) -> String {
     let mut text = format!("{}. A switch of the lab", capitalized(&switch.what));
     text.push_str(&format!(": `{}`.\n\n", command(table, switch)));
     text.push_str(&format!("- Values: {}; by default {}\n", values(switch), switch.default));
-    match switch.kernels.as_slice() {
-        [Kernel::Lab] => text.push_str("- Only of the lab's kernel for long mode\n"),
-        [Kernel::LabI386] => {
-            text.push_str("- Only of the lab's kernel for protected mode (--lab-kernel i386)\n")
-        }
-        _ => {}
-    }
+    text.push_str(match switch.only_kernel() {
+        Some(Kernel::LabI386) => "- Only of the lab's kernel for protected mode (--lab-kernel i386)\n",
+        Some(_) => "- Only of the lab's kernel for long mode\n",
+        None => "",
+    });
     for need in &switch.requires {
         let of = if need.values.is_empty() {
             format!("every value but {}", switch.first())

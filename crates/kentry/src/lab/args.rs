@@ -155,7 +155,7 @@ impl LabArgs {
 /// The switches by group, a line for each with its values; the default is in brackets. What each is for, `explain` tells.
 fn switches_help(table: &table::Table) -> String {
     let mut text = String::from(
-        "Switches (--set), with the default in brackets, and behind those of one kernel its --lab-kernel; `kentry explain SWITCH` tells what each is for:\n",
+        "Switches (--set), with the default in brackets; some are of one --lab-kernel only; `kentry explain SWITCH` tells what each is for:\n",
     );
     let widest = table.switches.iter().map(|switch| switch.name.len()).max().unwrap_or(0);
     for group in table::Group::ALL {
@@ -169,10 +169,10 @@ fn switches_help(table: &table::Table) -> String {
                 Some((least, most)) => format!("{least} to {most} [{}]", switch.default),
                 None => switch.values.iter().map(bracketed).collect::<Vec<_>>().join(" "),
             };
-            let only = match switch.kernels.as_slice() {
-                [Kernel::Lab] => "  x86_64",
-                [Kernel::LabI386] => "  i386",
-                _ => "",
+            let only = match switch.only_kernel() {
+                Some(Kernel::LabI386) => "  (i386 only)",
+                Some(_) => "  (x86_64 only)",
+                None => "",
             };
             // Writing to a String cannot fail.
             let _ = writeln!(text, "    {:widest$}  {values}{only}", switch.name);

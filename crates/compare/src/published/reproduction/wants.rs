@@ -71,11 +71,8 @@ impl Publication {
     ) -> BTreeMap<String, String> {
         let rows = self.rows.iter().flat_map(|row| row.get_ref().set.keys());
         let named = self.columns.iter().flat_map(|column| column.get_ref().set.keys()).chain(rows);
-        let default = |name: &String| {
-            let mut of_kernel = table.switches_of(kernel);
-            Some((name.clone(), of_kernel.find(|switch| switch.name == *name)?.default.clone()))
-        };
-        let defaults = named.filter(|_| kernel.is_lab()).filter_map(default);
+        let default = |name: &String| Some((name.clone(), table.switch_of(kernel, name)?.default.clone()));
+        let defaults = named.filter_map(default);
         defaults.chain(self.set(kernel, row, column)).collect()
     }
 
@@ -89,7 +86,7 @@ impl Publication {
 /// Whether a kernel has what stands for a row in a column: a switch may be the other kernel's of the lab.
 fn has(kernel: Kernel, row: &Row, column: &Column, table: &Table) -> bool {
     let mut names = column.settings(kernel).keys().chain(row.settings(kernel).keys());
-    !kernel.is_lab() || names.all(|name| table.switches_of(kernel).any(|switch| switch.name == *name))
+    !kernel.is_lab() || names.all(|name| table.switch_of(kernel, name).is_some())
 }
 
 /// `pti=on,vsyscall=native`
