@@ -140,6 +140,12 @@ fn bad_input_is_refused_with_the_names_that_matter() {
             &["--profile", "linux-6.1", "--without", "smpa=on"],
             "has no step \"smpa=on\"; did you mean smap=on?",
         ),
+        // Before the kernel is looked for, which is not there.
+        (
+            &["--follow", "/nonexistent/vmlinuz", "--without", "smpa=on"],
+            "has no step \"smpa=on\"; did you mean smap=on?",
+        ),
+        (&["--follow", "/nonexistent/vmlinuz", "--set", "pti=yes"], "\"yes\" is no value of pti"),
         (&["--set", "smpa=on"], "there is no switch \"smpa\"; did you mean smap?"),
         (&["--set", "pti=yes"], "\"yes\" is no value of pti, which can be off, on, trampoline"),
         (&["--set", "observe=on"], "observe is no step of a bill"),

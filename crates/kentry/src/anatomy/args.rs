@@ -412,14 +412,18 @@ fn is_an_operation(table: &Table, word: &str) -> Option<String> {
 /// The profile `linux-X.Y` of the newest version that is not newer.
 pub(crate) fn of_release<'a>(table: &'a Table, release: &str) -> Option<&'a Profile> {
     let version = environment::version(release)?;
-    let versions = table.profiles.iter().filter_map(|profile| {
+    let older = of_versions(table).filter(|(known, _)| *known <= version);
+    older.max_by_key(|(known, _)| *known).map(|(_, profile)| profile)
+}
+
+/// The profiles `linux-X.Y`, each with its version.
+pub(crate) fn of_versions(table: &Table) -> impl Iterator<Item = ((u32, u32), &Profile)> {
+    table.profiles.iter().filter_map(|profile| {
         let name = profile.name.strip_prefix("linux-")?;
         // A name with more than the version is of a certain processor.
         let is_plain = name.chars().all(|c| c.is_ascii_digit() || c == '.');
         Some((environment::version(name).filter(|_| is_plain)?, profile))
-    });
-    let older = versions.filter(|(known, _)| *known <= version);
-    older.max_by_key(|(known, _)| *known).map(|(_, profile)| profile)
+    })
 }
 
 /// The parts, the parameters, the profiles and the exit codes.

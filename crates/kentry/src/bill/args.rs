@@ -1,6 +1,6 @@
 //! The command line of `kentry bill`.
 
-use crate::anatomy::args::of_release;
+use crate::anatomy::args::{of_release, of_versions};
 use crate::counted::BILL_SECONDS;
 use crate::error::Error;
 use crate::exit::{LAB_STATUS, exit_status};
@@ -195,6 +195,20 @@ impl BillArgs {
             profile.steps.iter_mut().filter(|step| step.name == ORDER).for_each(|step| *step = order.clone());
         }
         Ok(profile)
+    }
+
+    /// What is wrong with the question of every release, which is known before one is followed.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] of the newest.
+    pub fn check_of_releases(&self, table: &Table) -> Result<(), Error> {
+        let releases = of_versions(table).map(|(_, profile)| profile.name.trim_start_matches("linux-"));
+        let question = |release| self.question_of(table, self.profile_of(table, release)?);
+        let mut questions: Vec<_> = releases.map(question).collect();
+        match questions.iter().all(Result::is_err) {
+            true => questions.pop().transpose().map(drop),
+            false => Ok(()),
+        }
     }
 
     fn profile(

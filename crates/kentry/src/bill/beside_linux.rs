@@ -56,12 +56,8 @@ pub fn explain(args: &BillArgs, kernel: &str) -> Result<ExitCode, Error> {
 fn follow(args: &BillArgs, kernel: &str) -> Result<Option<Followed>, Error> {
     let table = Table::get();
     let (entry, operation) = args.row(table)?;
-    // What is wrong with every profile is refused before anything boots; which profile it is, the kernel's release tells.
-    let mut questions: Vec<_> =
-        table.profiles.iter().map(|profile| args.question_of(table, profile.clone())).collect();
-    if questions.iter().all(Result::is_err) {
-        questions.pop().transpose()?;
-    }
+    // The kernel's release may tell which profile it is; what is wrong with all of them is refused before anything boots.
+    args.check_of_releases(table)?;
     let option = if args.follow.is_some() { "--follow" } else { "--beside-linux" };
     if args.guest.options(BILL_SECONDS).accel == Accel::Kvm {
         let why = format!("{option}: only QEMU's emulation can be followed; leave --accel kvm out");
