@@ -30,6 +30,24 @@ fn every_row_has_a_text_and_an_example_and_no_file_lacks_its_row() {
     assert_eq!(stems("docs/examples", ".S"), names(|_| true));
 }
 
+/// `explain` prints them on terminals, and by their headings.
+#[test]
+fn every_text_of_a_row_has_its_title_the_five_headings_and_lines_that_fit() {
+    const HEADINGS: [&str; 5] =
+        ["## History", "## What the hardware does", "## What Linux does", "## Registers", "## Return"];
+    const COLUMNS: usize = 100;
+    for name in names(|_| true) {
+        let path = format!("docs/entries/{name}.md");
+        let text = std::fs::read_to_string(root().join(&path)).unwrap();
+        let headings: Vec<&str> = text.lines().filter(|line| line.starts_with("##")).collect();
+        assert_eq!(text.lines().next(), Some(format!("# {name}").as_str()), "{path}");
+        assert_eq!(headings, HEADINGS, "{path}");
+        let wide = |(_, line): &(usize, &str)| line.chars().count() > COLUMNS;
+        let wide = text.lines().enumerate().find(wide).map(|(index, _)| index + 1);
+        assert_eq!(wide, None, "{path}: this line has more than {COLUMNS} columns");
+    }
+}
+
 #[test]
 fn every_row_that_does_not_say_its_instruction_has_an_assembler_file_and_no_file_lacks_its_row() {
     let named = Table::get().entries.iter().filter_map(|entry| entry.source_path());
