@@ -53,6 +53,14 @@ _Static_assert(sizeof(struct record_header) == 24, "the header has no padding");
  * a stamp is taken early by as much as the processor can keep in flight, and the two figures do not agree.
  */
 
+/*
+ * With this bit in its kind, a record's payload of words is packed: each word as its difference from the one before (the first:
+ * from 0), its sign moved to bit 0 (0, -1, 1, -2 as 0, 1, 2, 3), and that in groups of 7 bits, the lowest first, bit 7 of a byte set when
+ * another follows. Length and checksum are of the packed bytes. The lab kernel packs what gets shorter by that: an emulator takes
+ * longer for a byte on its serial line than for what packs it.
+ */
+#define RECORD_PACKED 0x8000
+
 #define OUTCOME_OK	    0
 #define OUTCOME_UNSUPPORTED 1
 #define OUTCOME_REFUSED	    2

@@ -159,6 +159,8 @@ collect_cost() {
 	for ((i = 0; i < 5; i++)); do
 		cost '`kentry list`, s' 0.05 "$kentry" list
 		cost '`kentry show` of a whole run, s' 0.2 "$kentry" show "$work"/run-0001-*.json
+		cost 'the lab by default (TCG), s' 1 "$kentry" lab --accel tcg
+		cost 'the lab in protected mode by default (TCG), s' 2 "$kentry" lab --accel tcg --lab-kernel i386
 		cost 'the lab, every row in four configurations (TCG), s' 10 \
 			"$kentry" lab --accel tcg --set pti=off --set pti=on --set exit=iret --set stack=minimum
 		boot=$("$kentry" lab --accel tcg --entry call --format json |

@@ -35,6 +35,9 @@ pub enum Damage {
     /// No such kind.
     #[error("is of unknown kind {0}")]
     Kind(u16),
+    /// Its payload is packed, and does not end with a whole word of 64 bits.
+    #[error("is packed wrongly")]
+    Packed,
     /// Its payload cannot be of that length.
     #[error("has an impossible length")]
     Length,

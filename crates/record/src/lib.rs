@@ -9,6 +9,7 @@
 mod damage;
 mod footprint;
 mod lab;
+mod packed;
 mod parse;
 mod request;
 mod stream;

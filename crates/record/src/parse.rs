@@ -1,9 +1,11 @@
 use crate::damage::{BAD_LENGTH, Damage, Error, Wrong};
+use crate::packed::unpack;
 use crate::words::words;
 use crate::{Canary, Lengths, Payload, Record, Sample, Verdict, abi, lab};
 
 const HEADER: usize = 24;
 const CRC_AT: usize = 20;
+const PACKED: u16 = abi::RECORD_PACKED as u16;
 
 /// Parses a whole stream. If there is an error, the caller gets no records at all: a stream that is damaged in one place
 /// is not trusted in others.
@@ -46,7 +48,11 @@ pub(crate) fn parse_one(bytes: &[u8], index: usize) -> Result<(Record, usize), W
     if sequence as usize != index {
         return Err((Damage::Sequence(sequence), 8));
     }
-    let payload = parse_payload(word16(header, 6), payload)?;
+    let kind = word16(header, 6);
+    let payload = match kind & PACKED {
+        0 => parse_payload(kind, payload)?,
+        _ => parse_payload(kind & !PACKED, &unpack(payload)?)?,
+    };
     Ok((Record { entry: word16(header, 12), operation: word16(header, 14), payload }, end))
 }
 
@@ -193,6 +199,16 @@ pub(crate) mod tests {
         let mut bytes = stream();
         bytes.extend(record(3, abi::RECORD_END, &u64s(&[1, 2])));
         assert_eq!(parse(&bytes).unwrap_err().damage, Damage::Sequence(3));
+    }
+
+    #[test]
+    fn a_packed_record_is_read_as_the_plain_one() {
+        let packed = record(0, abi::RECORD_FACT | abi::RECORD_PACKED, &[2, 0xc6, 1]);
+        assert_eq!(parse(&packed).unwrap()[0].payload, Payload::Fact { fact: 1, value: 100 });
+        let cut = record(0, abi::RECORD_FACT | abi::RECORD_PACKED, &[2, 0xc6]);
+        assert_eq!(parse(&cut).unwrap_err().to_string(), "record 0 is packed wrongly at byte 6");
+        let short = record(0, abi::RECORD_FACT | abi::RECORD_PACKED, &[2]);
+        assert_eq!(parse(&short).unwrap_err().damage, Damage::Length);
     }
 
     #[test]
