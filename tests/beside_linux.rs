@@ -108,7 +108,7 @@ fn what_has_no_path_beside_it_is_refused_in_one_sentence() {
         (&["--follow", "auto", "--accel", "kvm"], "only QEMU's emulation can be followed"),
         (
             &["--beside-linux", "auto", "--format", "svg"],
-            "a path beside Linux's is written as text, csv or markdown",
+            "a path beside Linux's is written as text, json, csv or markdown",
         ),
         (&["--beside-linux", "auto", "--entry", "sycsall"], "did you mean"),
         (&["--follow", "auto", "--entry", "ud"], "Linux answers ud with SIGILL"),

@@ -4,8 +4,13 @@ use crate::escape::escaped;
 use crate::grid::{Cell, Column, Grid, Weight, Writer};
 use crate::line::{Line, look, wrapped, written};
 use crate::text::{after_blank, fact};
-use crate::{Error, Format, Kind, Style};
+use crate::{Error, Format, Kind, Style, json};
+use attribution::anatomy::PartCount;
 use attribution::assembly::{Assembly, Count, Counted, One, Pair};
+use serde_json::{Value, json};
+
+/// The schema of the JSON that this version writes (`docs/assembly.schema.json`).
+const SCHEMA: &str = "kentry.assembly/1";
 
 /// What makes two instructions the same, in words.
 const LEGEND: &str = "=: the same in kind, which is what it does, to which registers, to what kind of memory, with which constant. Where a \
@@ -21,6 +26,7 @@ pub fn assembly(assembly: &Assembly, format: Format, style: &Style) -> Result<Ve
         Format::Text => Ok(text(assembly, style)),
         Format::Csv => lines(assembly).csv(),
         Format::Markdown => Ok(markdown(assembly)),
+        Format::Json => json::render(&document(assembly)),
         _ => Err(Error::unfit(Kind::ASSEMBLY, format)),
     }
 }
@@ -49,6 +55,36 @@ fn markdown(assembly: &Assembly) -> Vec<u8> {
         out.push_str(&format!("\n{}", table.markdown()));
     }
     out.into_bytes()
+}
+
+fn document(assembly: &Assembly) -> Value {
+    let Counted { only_lab, only_linux, elsewhere } = assembly.columns.counted();
+    let instruction = |(lab, linux): &(Option<One>, Option<One>)| {
+        json!({
+            "in": whose(lab, linux),
+            "kind": lab.as_ref().or(linux.as_ref()).map(|one| &one.kind),
+            "lab": lab.as_ref().map(|one| json!({ "text": one.text, "step": one.place })),
+            "linux": linux.as_ref().map(|one| json!({ "text": one.text, "function": one.place })),
+        })
+    };
+    let part = |count: &PartCount| json!({ "part": count.part.name(), "instructions": count.count, "idle": count.idle });
+    json!({
+        "schema": SCHEMA,
+        "kentry": env!("CARGO_PKG_VERSION"),
+        "machine": "qemu-tcg",
+        "entry": assembly.entry,
+        "operation": assembly.operation,
+        "kernel": assembly.kernel,
+        "profile": assembly.profile,
+        "is_ordered": assembly.is_ordered,
+        "signal": assembly.signal,
+        "off": assembly.off,
+        "on": assembly.on,
+        "lacking": assembly.lacking,
+        "differs": { "lab": only_lab, "linux": only_linux, "elsewhere": elsewhere },
+        "instructions": both(assembly).iter().map(instruction).collect::<Vec<_>>(),
+        "c": assembly.c.iter().map(part).collect::<Vec<_>>(),
+    })
 }
 
 fn title(assembly: &Assembly) -> String {
@@ -93,16 +129,17 @@ fn head(assembly: &Assembly) -> Vec<(&'static str, String)> {
     facts.into_iter().flatten().collect()
 }
 
-/// Both columns.
-fn lines(assembly: &Assembly) -> Grid {
+/// Each line of both columns.
+fn both(assembly: &Assembly) -> Vec<(Option<One>, Option<One>)> {
     let (lab, linux) = (&assembly.columns.lab, &assembly.columns.linux);
     let of = |column: &[One], place: Option<usize>| place.and_then(|place| column.get(place)).cloned();
-    let pairs: Vec<(Option<One>, Option<One>)> = assembly
-        .columns
-        .pairs()
-        .into_iter()
-        .map(|(left, right): Pair| (of(lab, left), of(linux, right)))
-        .collect();
+    let pairs = assembly.columns.pairs().into_iter();
+    pairs.map(|(left, right): Pair| (of(lab, left), of(linux, right))).collect()
+}
+
+/// Both columns.
+fn lines(assembly: &Assembly) -> Grid {
+    let pairs = both(assembly);
     let text = |one: &Option<One>| one.as_ref().map_or_else(|| Cell::from(""), |one| Cell::from(&one.text));
     let place = |one: &Option<One>| one.as_ref().map_or_else(|| Cell::from(""), |one| Cell::from(&one.place));
     Grid::of(&pairs)
@@ -177,7 +214,7 @@ impl Row {
 mod tests {
     use super::*;
     use crate::Selection;
-    use attribution::anatomy::{Part, PartCount};
+    use attribution::anatomy::Part;
     use attribution::assembly::Columns;
 
     const PLAIN: Style = Style { color: false, width: 100, verbose: false, selection: Selection::All };
@@ -224,6 +261,6 @@ mod tests {
         let csv = of(Format::Csv);
         assert_eq!(csv.lines().count(), 5, "{csv}");
         assert!(csv.contains("\r\nlinux,,,endbr64,place\r\n"), "{csv}");
-        assert!(assembly(&sample(), Format::Json, &PLAIN).is_err());
+        assert!(assembly(&sample(), Format::Svg, &PLAIN).is_err());
     }
 }

@@ -177,8 +177,7 @@ impl Kind {
         formats: &[Format::Text, Format::Json, Format::Csv, Format::Markdown, Format::Svg],
     };
     /// What `kentry bill --beside-linux` makes.
-    pub const ASSEMBLY: Kind =
-        Kind { name: "a path beside Linux's", formats: &[Format::Text, Format::Csv, Format::Markdown] };
+    pub const ASSEMBLY: Kind = Kind { name: "a path beside Linux's", formats: ROWS_OF_A_TABLE };
     /// What `kentry anatomy` makes.
     pub const ANATOMY: Kind = Kind { name: "an anatomy", formats: OF_SAVED.split_at(OF_SAVED.len() - 1).0 };
     /// What `kentry impact` makes.
