@@ -4,81 +4,26 @@
 use crate::guest::{Emulator, Script, Session, bochs_is_missing, changed_bochs};
 use crate::kernel::Kernel;
 use crate::monitor::{is_missing, wrapped};
-use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic};
-use object::{Object, ObjectSection, ObjectSymbol, SectionIndex};
+use crate::timed::{self, Timed};
 use places::lab::{Bochs, Limits, Mode, Qemu};
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::{File, read_to_string, write};
 use std::io::{BufRead, BufReader};
 use std::ops::RangeInclusive;
 use std::path::Path;
-use std::sync::LazyLock;
 use table::{Entry, Probe, Table};
-
-/// Where probes of 16 bits have their code (probe/layout.h), and the section that it is copied from.
-const SIXTEEN: (u64, &str) = (0x10000, "sixteen");
 
 /// Where the kernel for protected mode maps all memory that it uses (lab/i386/mm/addresses.h).
 const KERNEL_BASE_32: u64 = 0xc000_0000;
-
-/// The function of a probe that takes samples of an entry.
-struct Timed {
-    /// What its addresses in the probe's file are from zero, and where zero is when it runs.
-    begin: u64,
-    /// The second instruction: the first may be begun twice, because its page is not there yet.
-    second: u64,
-    end: u64,
-    base: u64,
-    /// Where its stamps are.
-    stamps: [u64; 4],
-}
-
-/// By entry.
-static TIMED: LazyLock<BTreeMap<&str, Timed>> = LazyLock::new(|| {
-    let of_probe = |probe: Probe| {
-        let file = object::File::parse(places::probes::image(probe)).unwrap();
-        let symbols: BTreeMap<&str, (u64, u64, SectionIndex)> = file
-            .symbols()
-            .filter(|symbol| symbol.is_definition() && symbol.section_index().is_some())
-            .map(|symbol| {
-                (symbol.name().unwrap(), (symbol.address(), symbol.size(), symbol.section_index().unwrap()))
-            })
-            .collect();
-        let entries = Table::get().entries.iter().filter(move |entry| entry.probe == probe);
-        let timed = entries.map(|entry| {
-            let (address, size, section) = symbols[format!("{}_timed", entry.symbol()).as_str()];
-            let section = file.section_by_index(section).unwrap();
-            let code = section.data_range(address, size).unwrap().unwrap();
-            let is_sixteen = section.name() == Ok(SIXTEEN.1);
-            let bits = if is_sixteen { 16 } else { u32::from(probe.bits()) };
-            let begin = address - if is_sixteen { section.address() } else { 0 };
-            let code = Decoder::with_ip(bits, code, begin, DecoderOptions::NONE).into_iter().collect();
-            (entry.name.as_str(), Timed::of(code, if is_sixteen { SIXTEEN.0 } else { 0 }))
-        });
-        timed.collect::<Vec<_>>()
-    };
-    [Probe::Probe32, Probe::Probe64].into_iter().flat_map(of_probe).collect()
-});
-
-impl Timed {
-    fn of(code: Vec<Instruction>, base: u64) -> Timed {
-        // What an entry executes may be rdtsc, too, but nothing is stored behind that.
-        const STAMP: [Mnemonic; 4] = [Mnemonic::Lfence, Mnemonic::Rdtsc, Mnemonic::Lfence, Mnemonic::Mov];
-        let is_stamp = |code: &&[Instruction]| code.iter().map(Instruction::mnemonic).eq(STAMP);
-        let stamps: Vec<u64> = code.windows(STAMP.len()).filter(is_stamp).map(|code| code[1].ip()).collect();
-        let [begin, second, end] = [0, 1, code.len() - 1].map(|at| code[at].ip());
-        Timed { begin, second, end, base, stamps: stamps.try_into().unwrap() }
-    }
-}
 
 /// Where programs have code of entries, with what they find elsewhere: what a probe executes before and between is below that.
 fn programs(mode: Mode) -> Vec<RangeInclusive<u64>> {
     let first = |probe: Probe| {
         let entries = Table::get().entries.iter().filter(|entry| entry.probe == probe);
-        let timed = entries.map(|entry| &TIMED[entry.name.as_str()]).filter(|timed| timed.base == 0);
+        let timed = entries.map(Timed::of).filter(|timed| timed.base == 0);
         timed.map(|timed| timed.begin).min().unwrap()
     };
-    let (of_32, sixteen) = (first(Probe::Probe32), SIXTEEN.0..=SIXTEEN.0 + 0xffff);
+    let (of_32, sixteen) = (first(Probe::Probe32), timed::SIXTEEN..=timed::SIXTEEN + 0xffff);
     match mode {
         Mode::Protected => vec![sixteen, of_32..=0xbfff_ffff],
         Mode::Long => vec![sixteen, first(Probe::Probe64)..=0x7ff_ffff, of_32..=0x7fff_ffff_ffff],
@@ -136,7 +81,7 @@ fn by_runs(log: &[u64], rows: &[&Entry]) -> Vec<Vec<Use>> {
     let mut of_entry = BTreeMap::<&str, VecDeque<Vec<Use>>>::new();
     for entry in rows {
         if !of_entry.contains_key(entry.name.as_str()) {
-            let timed = &TIMED[entry.name.as_str()];
+            let timed = Timed::of(entry);
             let all = uses(log, timed.stamps.map(|stamp| timed.base + stamp));
             let runs = rows.iter().filter(|other| other.name == entry.name).count();
             assert!(!all.is_empty() && all.len() % runs == 0, "{}: {} in {runs}", entry.name, all.len());
@@ -236,17 +181,14 @@ fn in_bochs(script: &Script, model: Option<&str>, rows: &[&Entry]) -> Option<(Se
     let session = script.boot_in(&boot, Bochs::HERTZ)?;
     let traced = traced(script.mode, &output);
     assert_eq!(traced.len(), rows.len(), "rows that took samples");
-    Some((
-        session,
-        rows.iter().zip(traced).map(|(entry, log)| uses(&log, TIMED[entry.name.as_str()].stamps)).collect(),
-    ))
+    Some((session, rows.iter().zip(traced).map(|(entry, log)| uses(&log, Timed::of(entry).stamps)).collect()))
 }
 
 /// Stops where a function that takes samples begins and, the third time, where it ends: it is called before the first canary, to teach the predictors,
 /// and for the samples (probe/main.c). The debugger numbers its breakpoints from 1, and has room for sixteen.
 fn commands(rows: &[&Entry]) -> String {
     let of_row = |(index, entry): (usize, &&Entry)| {
-        let timed = &TIMED[entry.name.as_str()];
+        let timed = Timed::of(entry);
         // A linear address is not what the program knows where its segments do not begin at 0.
         let stop = |at: u64| match (timed.base, entry.probe) {
             (0, Probe::Probe64) => format!("vb 0x33:{at:#x}"),
@@ -284,7 +226,7 @@ fn address(mode: Mode, place: &str) -> Option<u64> {
     let (physical, place) = place.split_once("[0x")?.1.split_once("] ")?;
     let (selector, offset) = place.split_once(':')?;
     // In virtual-8086 mode it is a paragraph.
-    let is_kernels = hex(selector) & 3 != 3 && hex(selector) < SIXTEEN.0 / 16;
+    let is_kernels = hex(selector) & 3 != 3 && hex(selector) < timed::SIXTEEN / 16;
     let is_short = mode == Mode::Protected && is_kernels && hex(offset) <= 0xffff;
     Some(if is_short { KERNEL_BASE_32 + hex(physical) } else { hex(offset) })
 }

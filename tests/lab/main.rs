@@ -62,6 +62,7 @@ mod speculation;
 mod spread_nmis;
 mod steps;
 mod supervisor;
+mod timed;
 mod tlb;
 mod together;
 mod trial;
