@@ -1,24 +1,25 @@
 //! What rows count, and what an emulator has executed by its own log (executed.rs): as many instructions, and of paths those that are listed.
 
-use crate::executed::{Use, follow, least};
+use crate::executed::{Code, Use, follow, least};
 use crate::guest::{Answer, Emulator, Ran, Script};
 use crate::kernel::{self, Kernel};
 use crate::steps::taken;
 use crate::{matrix, protected};
 use places::lab::Mode;
-use std::collections::{BTreeMap, BTreeSet};
-use table::paths::{File, Paths};
+use std::collections::BTreeMap;
+use table::paths::{File, Line, Paths};
 use table::{Entry, Kernel as Kernels, Kind, Operation, Table};
 
 pub type Row = (&'static Entry, &'static Operation);
 
-/// Of each entry the operation that does the least; those that change no switch come first.
-fn rows(mode: Mode) -> Vec<Row> {
+/// Of each entry one operation; those that change no switch come first. In Bochs it is one with a service, which QEMU does not log.
+fn rows(mode: Mode, emulator: Emulator) -> Vec<Row> {
+    let preferred = if emulator.is_tcg() { "none" } else { "getppid" };
     let kernel = if mode == Mode::Long { Kernels::Lab } else { Kernels::LabI386 };
     let mut rows: Vec<Row> = Vec::new();
     for (entry, operation) in Table::get().rows(kernel) {
         match rows.iter_mut().find(|row| row.0.name == entry.name) {
-            Some(row) if operation.name == "none" => row.1 = operation,
+            Some(row) if operation.name == preferred => row.1 = operation,
             Some(_) => {}
             None => rows.push((entry, operation)),
         }
@@ -55,7 +56,7 @@ pub fn check(
     let (mut script, mut runs) = (Script::in_mode(mode), Vec::new());
     for switches in configurations {
         script.set(switches);
-        for row in rows(mode).into_iter().filter(|row| is_open(switches, *row)) {
+        for row in rows(mode, emulator).into_iter().filter(|row| is_open(switches, *row)) {
             if !row.0.needs_for(row.1).is_empty() {
                 script.set(switches);
             }
@@ -87,12 +88,12 @@ fn miscounted(mode: Mode, emulator: Emulator, row: Row) -> i64 {
     }
 }
 
-/// A kernel's paths as its file has them, and the addresses of what lies beside each.
+/// A kernel's paths as its file has them, and what lies beside each.
 struct Templates {
     kernel: Kernel,
     file: File<'static>,
     paths: Paths,
-    read: BTreeMap<String, (kernel::Path, BTreeSet<u64>)>,
+    read: BTreeMap<String, (kernel::Path, BTreeMap<u64, Code>)>,
 }
 
 impl Templates {
@@ -106,17 +107,20 @@ impl Templates {
     fn unlike(&mut self, name: &str, row: Row, ran: &Ran, one: &Use, listing: &Ran) -> Option<String> {
         let (steps, beside) = self.read.entry(name.into()).or_insert_with(|| {
             let beside = self.paths.path(name).unwrap().beside.iter().flat_map(|code| code.lines(&self.file));
-            (self.kernel.path(name), beside.map(|line| line.address).collect())
+            (self.kernel.path(name), by_address(&beside.collect::<Vec<_>>()))
         });
-        let listed = addresses(&self.file, listing);
-        let of_path = one.entry.iter().filter(|address| **address / 4096 == listed[0] / 4096);
-        if let Some(unlisted) = of_path.clone().find(|address| !listed.contains(address)) {
-            return Some(format!("{}: {unlisted:x} is not listed of {name}", ran.label));
+        let listed = instructions(&self.file, listing);
+        let page = listing.steps[0].address / 4096;
+        let of_path = one.entry.iter().filter(|begun| begun.address / 4096 == page);
+        if let Some(other) = of_path.clone().find(|begun| listed.get(&begun.address) != Some(&begun.code)) {
+            let what = listed.get(&other.address);
+            return Some(format!("{}: {name} executes {other:x?}, and has listed {what:x?}", ran.label));
         }
-        let of_beside: Vec<u64> =
-            one.entry.iter().filter(|address| beside.contains(address)).copied().collect();
-        if of_beside.len() != beside.len() || of_beside.iter().copied().collect::<BTreeSet<_>>() != *beside {
-            return Some(format!("{}: beside {name} are executed {of_beside:x?}", ran.label));
+        let of_beside = one.entry.iter().filter(|begun| beside.contains_key(&begun.address));
+        let of_beside: Vec<(u64, Code)> = of_beside.map(|begun| (begun.address, begun.code)).collect();
+        if of_beside.len() != beside.len() || of_beside.iter().copied().collect::<BTreeMap<_, _>>() != *beside
+        {
+            return Some(format!("{}: beside {name} is executed {of_beside:x?}", ran.label));
         }
         let configuration: Vec<(&str, &str)> =
             ran.configured.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
@@ -132,12 +136,15 @@ impl Templates {
     }
 }
 
-/// Of the instructions of a path that was listed.
-fn addresses(kernel: &File, listing: &Ran) -> Vec<u64> {
+/// The instructions of a path that was listed, by their addresses.
+fn instructions(kernel: &File, listing: &Ran) -> BTreeMap<u64, Code> {
     let start = listing.steps[0].address;
     let code: Vec<u8> = listing.steps.iter().flat_map(|step| step.code.iter().copied()).collect();
-    let lines = table::paths::disassemble(kernel, start, &code, Some(start));
-    lines.into_iter().map(|line| line.address).collect()
+    by_address(&table::paths::disassemble(kernel, start, &code, Some(start)))
+}
+
+fn by_address(lines: &[Line]) -> BTreeMap<u64, Code> {
+    lines.iter().map(|line| (line.address, Code::of(&line.bytes))).collect()
 }
 
 /// Whether a row is compared: in QEMU those whose kernel's side is a path, for it logs nothing else; in Bochs, which is slow, one model has few. Bochs does

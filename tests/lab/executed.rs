@@ -30,11 +30,32 @@ fn programs(mode: Mode) -> Vec<RangeInclusive<u64>> {
     }
 }
 
+/// An instruction that was begun: where, and its bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Begun {
+    pub address: u64,
+    pub code: Code,
+}
+
+/// The bytes of an instruction, of which there are fifteen at most, behind a 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Code(u128);
+
+impl Code {
+    pub fn of(bytes: &[u8]) -> Code {
+        Code(1).and(bytes)
+    }
+
+    fn and(self, more: &[u8]) -> Code {
+        Code(more.iter().fold(self.0, |code, byte| code << 8 | u128::from(*byte)))
+    }
+}
+
 /// What was executed of a row: between two stamps with the entry, and as much without it.
 #[derive(Debug, Clone)]
 pub struct Use {
-    pub control: Vec<u64>,
-    pub entry: Vec<u64>,
+    pub control: Vec<Begun>,
+    pub entry: Vec<Begun>,
 }
 
 impl Use {
@@ -44,9 +65,10 @@ impl Use {
 }
 
 /// The uses of a row in a part of a log.
-fn uses(log: &[u64], stamps: [u64; 4]) -> Vec<Use> {
-    let places: Vec<usize> = (0..log.len()).filter(|at| stamps.contains(&log[*at])).collect();
-    let of_sample = |places: &&[usize]| places.iter().zip(stamps).all(|(at, stamp)| log[*at] == stamp);
+fn uses(log: &[Begun], stamps: [u64; 4]) -> Vec<Use> {
+    let places: Vec<usize> = (0..log.len()).filter(|at| stamps.contains(&log[*at].address)).collect();
+    let of_sample =
+        |places: &&[usize]| places.iter().zip(stamps).all(|(at, stamp)| log[*at].address == stamp);
     let samples = places.windows(4).filter(of_sample);
     samples
         .map(|places| Use {
@@ -77,7 +99,7 @@ pub fn follow(emulator: Emulator, script: &Script, rows: &[&Entry]) -> Option<(S
 }
 
 /// A row has as many uses each time that it is run.
-fn by_runs(log: &[u64], rows: &[&Entry]) -> Vec<Vec<Use>> {
+fn by_runs(log: &[Begun], rows: &[&Entry]) -> Vec<Vec<Use>> {
     let mut of_entry = BTreeMap::<&str, VecDeque<Vec<Use>>>::new();
     for entry in rows {
         if !of_entry.contains_key(entry.name.as_str()) {
@@ -106,7 +128,7 @@ pub fn paths(mode: Mode) -> Vec<RangeInclusive<u64>> {
 }
 
 /// Boots in a QEMU that writes down what it executes in these ranges of addresses: the instructions that were begun, in their order.
-pub fn in_qemu(script: &Script, model: &str, ranges: &[RangeInclusive<u64>]) -> (Session, Vec<u64>) {
+pub fn in_qemu(script: &Script, model: &str, ranges: &[RangeInclusive<u64>]) -> (Session, Vec<Begun>) {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("log");
     let ranges = ranges.iter().map(|range| format!("{:#x}..{:#x}", range.start(), range.end()));
@@ -127,25 +149,29 @@ fn hex(text: &str) -> u64 {
 /// A block of instructions has, when it is translated, lines like `0xc0148000:  57   pushl    %edi`; and each time that it is executed, one
 /// like `Trace 0: 0x7fc0a8000100 [00000000/c0148000/0040c0b0/ff200e01]`, with another one behind it if it is given up before it begins, or
 /// one like `7: v=0d e=0000 i=0 cpl=3 IP=001b:00010000 pc=00010000 SP=...` if one of its instructions raises an exception.
-fn begun(log: &str) -> Vec<u64> {
-    let (mut blocks, mut translated) = (BTreeMap::<&str, Vec<u64>>::new(), Vec::new());
-    let (mut all, mut of_endbr, mut last) = (Vec::<u64>::new(), 0_u64, 0);
+fn begun(log: &str) -> Vec<Begun> {
+    let (mut blocks, mut translated) = (BTreeMap::<&str, Vec<Begun>>::new(), Vec::<Begun>::new());
+    let (mut all, mut of_endbr, mut last) = (Vec::<Begun>::new(), 0_u64, 0);
     for line in log.lines() {
         if line.starts_with("IN:") {
             translated.clear();
         } else if let Some((address, rest)) = line.split_once(':').filter(|(at, _)| at.starts_with("0x")) {
+            let byte = |word: &str| u8::from_str_radix(word, 16).ok().filter(|_| word.len() == 2);
+            let code: Vec<u8> = rest.split_whitespace().map_while(byte).collect();
             // What has bytes alone goes on from the line before; and so does endbr in 16-bit code, which QEMU lists as four instructions.
-            let is_byte = |word: &str| word.len() == 2 && u8::from_str_radix(word, 16).is_ok();
-            let is_more = rest.split_whitespace().all(is_byte) || of_endbr > 0;
+            let is_more = code.len() == rest.split_whitespace().count() || of_endbr > 0;
             of_endbr = if rest.ends_with(".byte    0xf3") { 3 } else { of_endbr.saturating_sub(1) };
-            translated.extend((!is_more).then(|| hex(address)));
+            match translated.last_mut().filter(|_| is_more) {
+                Some(before) => before.code = before.code.and(&code),
+                None => translated.push(Begun { address: hex(address), code: Code::of(&code) }),
+            }
         } else if line.starts_with("Trace ") {
             let block = line.split(' ').nth(2).unwrap_or_else(|| panic!("{line}"));
             if !translated.is_empty() {
                 blocks.insert(block, std::mem::take(&mut translated));
             }
             let block = &blocks[block];
-            assert_eq!(hex(line.split('/').nth(1).unwrap_or_default()), block[0], "{line}");
+            assert_eq!(hex(line.split('/').nth(1).unwrap_or_default()), block[0].address, "{line}");
             last = all.len();
             all.extend(block);
         } else if line.starts_with("Stopped ") {
@@ -153,7 +179,7 @@ fn begun(log: &str) -> Vec<u64> {
                 line.split(' ').find(|word| word.starts_with("0x")).unwrap_or_else(|| panic!("{line}"));
             all.truncate(all.len() - blocks[block].len());
         } else if let Some(at) = exception(line) {
-            let place = all[last..].iter().position(|address| *address == at);
+            let place = all[last..].iter().position(|begun| begun.address == at);
             all.truncate(place.map_or(all.len(), |place| last + place + 1));
         }
     }
@@ -206,16 +232,21 @@ fn commands(rows: &[&Entry]) -> String {
 
 /// Each instruction has a line like `(0).[13608213] [0x000000118d1b] 0010:00000000c0118d1b (unk. ctxt): and edx, 0x00000007 ; 83e207`, but for one whose
 /// page is not there.
-fn traced(mode: Mode, output: &Path) -> Vec<Vec<u64>> {
-    let mut all = Vec::<Vec<u64>>::new();
+fn traced(mode: Mode, output: &Path) -> Vec<Vec<Begun>> {
+    let mut all = Vec::<Vec<Begun>>::new();
     for line in BufReader::new(File::open(output).unwrap()).lines().map(Result::unwrap) {
         if line.starts_with("Tracing enabled") {
             all.push(Vec::new());
         }
         let place = line.strip_prefix("(0).[").and_then(|rest| rest.split_once(" ("));
         let address = place.and_then(|(place, _)| address(mode, place));
-        if let (Some(address), Some(last)) = (address, all.last_mut()) {
-            last.push(address);
+        if let (Some(address), Some(last), Some((_, code))) =
+            (address, all.last_mut(), line.rsplit_once("; "))
+        {
+            let byte =
+                |at: usize| u8::from_str_radix(&code[at..at + 2], 16).unwrap_or_else(|_| panic!("{line}"));
+            let code: Vec<u8> = (0..code.len()).step_by(2).map(byte).collect();
+            last.push(Begun { address, code: Code::of(&code) });
         }
     }
     all

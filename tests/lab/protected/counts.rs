@@ -110,6 +110,7 @@ fn a_log_of_every_instruction_has_what_is_listed_and_as_many_as_are_counted() {
         }
     }
     let (session, log) = in_qemu(&script, INTEL, &paths(Mode::Protected));
+    let log: Vec<u64> = log.iter().map(|begun| begun.address).collect();
     let built = |number: usize| -> Vec<u64> {
         built_in(Mode::Protected, &session.ran[number]).iter().map(|line| line.address).collect()
     };
