@@ -54,6 +54,7 @@ pub fn check(
 ) -> Option<usize> {
     let (_, paths) = places::lab::kernel_paths(mode).unwrap();
     let (mut script, mut runs) = (Script::in_mode(mode), Vec::new());
+    script.harmless();
     for switches in configurations {
         script.set(switches);
         for row in rows(mode, emulator).into_iter().filter(|row| is_open(switches, *row)) {

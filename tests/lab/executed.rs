@@ -114,7 +114,7 @@ fn by_runs(log: &[Begun], rows: &[&Entry]) -> Vec<Vec<Use>> {
 }
 
 /// Where the kernel has what rows execute there, but for services: paths, tasks, and what programs execute of it.
-pub fn paths(mode: Mode) -> Vec<RangeInclusive<u64>> {
+fn paths(mode: Mode) -> Vec<RangeInclusive<u64>> {
     let (kernel, (_, paths)) = (Kernel::in_mode(mode), places::lab::kernel_paths(mode).unwrap());
     let beside = paths.paths.iter().flat_map(|path| &path.beside);
     let beside = beside.map(|code| code.start..=code.start + code.code.len() as u64 - 1);
@@ -128,7 +128,7 @@ pub fn paths(mode: Mode) -> Vec<RangeInclusive<u64>> {
 }
 
 /// Boots in a QEMU that writes down what it executes in these ranges of addresses: the instructions that were begun, in their order.
-pub fn in_qemu(script: &Script, model: &str, ranges: &[RangeInclusive<u64>]) -> (Session, Vec<Begun>) {
+fn in_qemu(script: &Script, model: &str, ranges: &[RangeInclusive<u64>]) -> (Session, Vec<Begun>) {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("log");
     let ranges = ranges.iter().map(|range| format!("{:#x}..{:#x}", range.start(), range.end()));
