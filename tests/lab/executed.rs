@@ -106,7 +106,12 @@ fn by_runs(log: &[Begun], rows: &[&Entry]) -> Vec<Vec<Use>> {
             let timed = Timed::of(entry);
             let all = uses(log, timed.stamps.map(|stamp| timed.base + stamp));
             let runs = rows.iter().filter(|other| other.name == entry.name).count();
-            assert!(!all.is_empty() && all.len() % runs == 0, "{}: {} in {runs}", entry.name, all.len());
+            assert!(
+                !all.is_empty() && all.len().is_multiple_of(runs),
+                "{}: {} in {runs}",
+                entry.name,
+                all.len()
+            );
             of_entry.insert(&entry.name, all.chunks(all.len() / runs).map(<[Use]>::to_vec).collect());
         }
     }
