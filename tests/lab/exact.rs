@@ -289,6 +289,6 @@ fn can_do(setting: &Setting) -> bool {
 #[test]
 #[should_panic(expected = "step \"CR3: write it again and again\" has a loop")]
 fn a_loop_that_is_not_declared_is_named() {
-    let path = Kernel::read().path("int80").undeclared();
+    let path = Kernel::read().path("int80").undeclared("");
     path.walk(&[("cr3-writes", "3")], taken("int80-x86_64", "none"));
 }

@@ -310,9 +310,10 @@ impl Path {
         steps.map(Step::length).sum()
     }
 
-    /// As if no step declared what it executes.
-    pub fn undeclared(mut self) -> Path {
-        self.steps.iter_mut().for_each(|step| step.step.executed = None);
+    /// As if no step whose name begins so declared what it executes.
+    pub fn undeclared(mut self, named: &str) -> Path {
+        let steps = self.steps.iter_mut().filter(|step| step.name.starts_with(named));
+        steps.for_each(|step| step.step.executed = None);
         self
     }
 
@@ -348,6 +349,8 @@ impl Path {
                 FlowControl::UnconditionalBranch if instruction.near_branch_target() == here.step.end() => {
                     (step + 1, 0)
                 }
+                // To another ring or task, and back by what that has.
+                FlowControl::Call if instruction.is_call_far() => (step, place + 1),
                 FlowControl::Call if is_in_path(instruction.near_branch_target()) => {
                     calls.push((step, place + 1));
                     target(&on, here, instruction)
@@ -407,7 +410,9 @@ pub fn leaves(instruction: &Instruction) -> bool {
             | Code::Iretd
             | Code::Retfq
             | Code::Retfd
+            | Code::Retfd_imm16
             | Code::Retfw
+            | Code::Retfw_imm16
             // To another task.
             | Code::Jmp_ptr1632
     )

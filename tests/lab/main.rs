@@ -5,11 +5,13 @@
 
 mod boot_information;
 mod build;
+mod counts;
 mod every_instruction;
 mod exact;
 mod exec;
 #[path = "../executable.rs"]
 mod executable;
+mod executed;
 mod faults;
 mod faults32;
 mod frequency;
@@ -60,6 +62,7 @@ mod speculation;
 mod spread_nmis;
 mod steps;
 mod supervisor;
+mod timed;
 mod tlb;
 mod together;
 mod trial;

@@ -62,9 +62,9 @@ const CLOSED: &[Row] = &[
 
 /// Instructions that are counted in an emulator, and not in the others: where, which entry and operation (none: all), how many,
 /// and why. All others count every instruction that is begun, from the one that enters on, and each turn of a `rep`.
-type CountRow = (&'static [Emulator], Option<&'static str>, Option<&'static str>, i64, &'static str);
+pub type CountRow = (&'static [Emulator], Option<&'static str>, Option<&'static str>, i64, &'static str);
 
-const TCG: &[Emulator] = &[Emulator::TcgIntel, Emulator::TcgAmd];
+pub const TCG: &[Emulator] = &[Emulator::TcgIntel, Emulator::TcgAmd];
 const AMD_MODELS: &[Emulator] = &[Emulator::TcgAmd, Emulator::BochsAmd];
 
 const COUNTED_OTHERWISE: &[CountRow] = &[
@@ -259,6 +259,12 @@ fn counted_otherwise(emulator: Emulator, entry: &str, operation: &str) -> Vec<&'
             && only.is_none_or(|only| only == operation)
     };
     COUNTED_OTHERWISE.iter().filter(is_here).collect()
+}
+
+/// How many more instructions of a row are counted in an emulator than are begun there.
+pub fn miscounted(emulator: Emulator, (entry, operation): (&Entry, &Operation)) -> i64 {
+    let rows = counted_otherwise(emulator, &entry.name, &operation.name);
+    rows.iter().filter(|row| row.0 == TCG).map(|row| row.3).sum()
 }
 
 /// What most entries can do, and what only one can; and for each difference one row that has it.

@@ -25,7 +25,7 @@ STEP "note where the stack is"
 	mov	%esp, survives_at
 /* Page by page, as compilers do it for what is larger than a page: no guard page is left out. */
 STEP "use more of the stack than there is"
-	EXECUTES 3*4+3+TASK_EXECUTES	# the entry stack, which has four pages; the kernel's has five
+	EXECUTES 4*4+TASK_EXECUTES	# the entry stack, which has four pages, with the access that faults; the kernel's has five
 	EXECUTES_MORE 4, SWITCH_PTI, IS(PTI_ON)|IS(PTI_TRAMPOLINE)
 1:	sub	$PAGE_BYTES, %esp
 	orl	$0, (%esp)		# #PF below the last page, and #DF: behind it with the stack as it was
