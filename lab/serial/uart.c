@@ -20,6 +20,7 @@
 #define STATUS_EMPTY 0x20 /* of the transmitter's FIFO */
 #define STATUS_IDLE  0x40 /* and the last bit has been sent */
 #define FIFO_BYTES   16
+#define BETWEEN_LOOKS 100 /* pauses; sixteen bytes take a millisecond and more */
 
 /* Of a port that is not there, any status may be read; to wait for another would take for ever. */
 static int is_there;
@@ -37,10 +38,18 @@ void uart_init(void)
 	out8(MODEM, MODEM_READY);
 }
 
+/* A look at a port costs an emulator, and a hypervisor, as much as dozens of pauses. */
+static void await(uint8_t status)
+{
+	while (!(in8(STATUS) & status))
+		for (int i = 0; i < BETWEEN_LOOKS; i++)
+			__asm__ volatile("pause");
+}
+
 void uart_drain(void)
 {
-	while (is_there && !(in8(STATUS) & STATUS_IDLE))
-		;
+	if (is_there)
+		await(STATUS_IDLE);
 }
 
 void uart_write(const void *bytes, uint64_t count)
@@ -50,8 +59,7 @@ void uart_write(const void *bytes, uint64_t count)
 	while (is_there && count) {
 		size_t chunk = count < FIFO_BYTES ? (size_t)count : FIFO_BYTES;
 
-		while (!(in8(STATUS) & STATUS_EMPTY))
-			;
+		await(STATUS_EMPTY);
 		count -= chunk;
 		__asm__ volatile("rep outsb" : "+S"(at), "+c"(chunk) : "d"(DATA) : "memory");
 	}

@@ -64,3 +64,4 @@ mod tlb;
 mod together;
 mod trial;
 mod verdict;
+mod whole;
