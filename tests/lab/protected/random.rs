@@ -12,13 +12,13 @@ use table::Table;
 /// Instructions that a program gets: it makes at most 64 uses.
 const SHORT: u64 = 1_500_000;
 
-/// Seeds of all configurations of an emulator, each of which makes four uses and more.
+/// Seeds of all configurations of an emulator.
 const SEEDS: usize = 2600;
 
 /// What an emulator is to have tried in one run of this test.
 const USES: usize = 10_000;
 
-/// Bochs takes ten times as long for it as QEMU, and tries the first of so many, or with `KENTRY_WHOLE=1` all.
+/// Bochs takes several times as long for it as QEMU, and tries the first of so many, or with `KENTRY_WHOLE=1` all.
 const PARTS_IN_BOCHS: usize = 4;
 
 /// How uses end: #TS, #NP, #SS, #GP, #PF; and by flags and code that selectors lead to, #DB, #OF, #UD.
