@@ -4,22 +4,22 @@
 
 #include <stddef.h>
 
-#define PORT	     0x3f8
-#define DATA	     (PORT + 0)
-#define INTERRUPTS   (PORT + 1)
-#define FIFO	     (PORT + 2)
-#define LINE	     (PORT + 3)
-#define MODEM	     (PORT + 4)
-#define STATUS	     (PORT + 5)
-#define SCRATCH	     (PORT + 7)
-#define SCRATCH_TEST 0x5a
-#define LINE_DIVISOR 0x80
-#define LINE_8N1     0x03
-#define FIFO_CLEAR   0x07
-#define MODEM_READY  0x03 /* DTR, RTS */
-#define STATUS_EMPTY 0x20 /* of the transmitter's FIFO */
-#define STATUS_IDLE  0x40 /* and the last bit has been sent */
-#define FIFO_BYTES   16
+#define PORT	      0x3f8
+#define DATA	      (PORT + 0)
+#define INTERRUPTS    (PORT + 1)
+#define FIFO	      (PORT + 2)
+#define LINE	      (PORT + 3)
+#define MODEM	      (PORT + 4)
+#define STATUS	      (PORT + 5)
+#define SCRATCH	      (PORT + 7)
+#define SCRATCH_TEST  0x5a
+#define LINE_DIVISOR  0x80
+#define LINE_8N1      0x03
+#define FIFO_CLEAR    0x07
+#define MODEM_READY   0x03 /* DTR, RTS */
+#define STATUS_EMPTY  0x20 /* of the transmitter's FIFO */
+#define STATUS_IDLE   0x40 /* and the last bit has been sent */
+#define FIFO_BYTES    16
 #define BETWEEN_LOOKS 100 /* pauses; sixteen bytes take a millisecond and more */
 
 /* Of a port that is not there, any status may be read; to wait for another would take for ever. */
