@@ -736,7 +736,7 @@ fn every_combination(others: &str) -> Vec<String> {
 }
 
 /// Half of the combinations, or with `KENTRY_WHOLE=1` all of them: of these three switches an even number has its second value without isolation,
-/// and an odd number with it. So any three of the four have all their values beside each other; no step depends on more.
+/// and an odd number with it. So any three of the four have all their values beside each other.
 fn check_every_combination(others: &str, is_odd: bool) {
     let is_second = |switches: &str, second: &&str| switches.contains(*second);
     let second = ["exit=iret", "stack=frame", "smap=on"];
