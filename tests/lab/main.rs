@@ -67,3 +67,4 @@ mod tlb;
 mod together;
 mod trial;
 mod verdict;
+mod whole;

@@ -27,7 +27,7 @@ fn kernel_base(mode: Mode) -> u64 {
 const LOOKS: usize = 100;
 
 /// Changes of all switches, which take several times as long as it takes to send the NMIs.
-const CHANGES: usize = 2000;
+const CHANGES: usize = 1200;
 
 /// Programs that run together, for as long.
 const SWITCHES: usize = 1000;

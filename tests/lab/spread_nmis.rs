@@ -8,12 +8,15 @@ use crate::every_instruction::{
 };
 use crate::guest::{Emulator, Script, Session, bochs_is_missing, changed_bochs};
 use crate::kernel::Kernel;
+use crate::whole::is_whole;
 use places::lab::{Bochs, End, Limits, Mode, Strays};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// NMIs then come before four of five instructions.
-const TURNS: u64 = 2500;
+/// NMIs then come before 85 to 98 of a hundred instructions of the paths, by the configuration; with `KENTRY_WHOLE=1` before two more.
+fn turns() -> u64 {
+    if is_whole() { 2500 } else { 600 }
+}
 
 /// Of the PC's timer, whose tick is four instructions here: between two NMIs, in one boot each. A distance alone meets the same places of
 /// a loop again and again.
@@ -90,7 +93,7 @@ fn calls(mode: Mode, switches: &str) -> (Script, Vec<usize>) {
         };
         for case in cases.iter().filter(|case| !is_closed(case)) {
             // In two paths one instruction is looked for.
-            let turns = if *case == "div0" { 4 * TURNS } else { TURNS };
+            let turns = if *case == "div0" { 4 * turns() } else { turns() };
             ran.push(script.run(&program, &[case, &format!("{turns:x}")]));
         }
     }
@@ -150,6 +153,6 @@ pub fn check(mode: Mode, switches: &str) -> Option<(Listed, BTreeSet<u64>)> {
     }
     let all: Vec<u64> = listed.iter().flat_map(|(_, addresses)| addresses.clone()).collect();
     let hit = all.iter().filter(|address| reported.contains(address)).count();
-    assert!(hit > all.len() * 2 / 3, "{hit} of {} instructions", all.len());
+    assert!(hit > all.len() * 3 / 4, "{hit} of {} instructions", all.len());
     Some((listed, reported))
 }

@@ -1,0 +1,6 @@
+//! What is tried a part of by default, because all of it takes longer and hardly finds more.
+
+/// Whether all of it is tried: with `KENTRY_WHOLE=1`.
+pub fn is_whole() -> bool {
+    std::env::var("KENTRY_WHOLE").is_ok_and(|value| value == "1")
+}
