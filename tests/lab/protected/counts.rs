@@ -1,7 +1,7 @@
 //! What a path executes: as many instructions as its steps have, by the clock of QEMU and by logs of emulators, which know nothing of steps.
 
 use crate::counts::{Row, check};
-use crate::exact::{check_each_alone, check_pairs};
+use crate::exact::{check_each_alone, check_in_company, check_pairs};
 use crate::guest::{Answer, Emulator};
 use crate::protected::matrix::expected;
 use crate::protected::unpaged::{OFF, expected_without};
@@ -10,6 +10,11 @@ use places::lab::Mode;
 #[test]
 fn each_step_alone_adds_what_its_listing_says() {
     check_each_alone(Mode::Protected);
+}
+
+#[test]
+fn steps_in_company_add_what_their_listings_say_in_every_emulator() {
+    check_in_company(Mode::Protected);
 }
 
 #[test]
