@@ -45,8 +45,8 @@ static int pack(const uint8_t *words, uint32_t bytes, uint32_t limit)
 	return 1;
 }
 
-/* Whether the payload consists of words, and gets shorter. */
-static int is_packed(const void *first, uint32_t first_bytes, const void *second, uint32_t second_bytes)
+/* Whether the payload has the length of whole words, and has become shorter. */
+static int packs(const void *first, uint32_t first_bytes, const void *second, uint32_t second_bytes)
 {
 	uint32_t whole = first_bytes + second_bytes;
 	uint32_t limit = whole < sizeof(packed.bytes) ? whole : sizeof(packed.bytes);
@@ -62,14 +62,14 @@ void record_parts(uint16_t kind, const void *first, uint32_t first_bytes, const 
 {
 	if (console_is_open())
 		return;
-	/* Counted before it is sent: a machine check at its last byte still reports in order. */
-	header.sequence = next++;
-	if (is_packed(first, first_bytes, second, second_bytes)) {
+	if (packs(first, first_bytes, second, second_bytes)) {
 		kind |= RECORD_PACKED;
 		first = packed.bytes;
 		first_bytes = packed.count;
 		second_bytes = 0;
 	}
+	/* Counted before it is sent: a machine check at its last byte still reports in order. */
+	header.sequence = next++;
 	header.kind = kind;
 	header.length = first_bytes + second_bytes;
 	header.crc = 0;

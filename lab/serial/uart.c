@@ -38,7 +38,7 @@ void uart_init(void)
 	out8(MODEM, MODEM_READY);
 }
 
-/* A look at a port costs an emulator, and a hypervisor, as much as dozens of pauses. */
+/* A look at a port costs Bochs, and a hypervisor, as much as dozens of pauses. QEMU's port never makes it wait. */
 static void await(uint8_t status)
 {
 	while (!(in8(STATUS) & status))

@@ -1,4 +1,4 @@
-//! What is tried a part of by default, because all of it takes longer and hardly finds more.
+//! By default some tests try only a part, because all of it takes longer and hardly finds more.
 
 /// Whether all of it is tried: with `KENTRY_WHOLE=1`.
 pub fn is_whole() -> bool {

@@ -35,7 +35,7 @@ pub enum Damage {
     /// No such kind.
     #[error("is of unknown kind {0}")]
     Kind(u16),
-    /// Its payload is packed, and does not end with a whole word of 64 bits.
+    /// Its payload is packed, and has a word of more than 64 bits, or ends within one.
     #[error("is packed wrongly")]
     Packed,
     /// Its payload cannot be of that length.
