@@ -3,21 +3,20 @@
 use crate::executed::{Code, Use, follow, least};
 use crate::guest::{Answer, Emulator, Ran, Script};
 use crate::kernel::{self, Kernel};
+use crate::matrix;
 use crate::steps::taken;
-use crate::{matrix, protected};
 use places::lab::Mode;
 use std::collections::BTreeMap;
 use table::paths::{File, Line, Paths};
-use table::{Entry, Kernel as Kernels, Kind, Operation, Table};
+use table::{Entry, Kind, Operation, Table};
 
 pub type Row = (&'static Entry, &'static Operation);
 
 /// Of each entry one operation; those that change no switch come first. In Bochs it is one with a service, which QEMU does not log.
 fn rows(mode: Mode, emulator: Emulator) -> Vec<Row> {
     let preferred = if emulator.is_tcg() { "none" } else { "getppid" };
-    let kernel = if mode == Mode::Long { Kernels::Lab } else { Kernels::LabI386 };
     let mut rows: Vec<Row> = Vec::new();
-    for (entry, operation) in Table::get().rows(kernel) {
+    for (entry, operation) in Table::get().rows(mode.kernel()) {
         match rows.iter_mut().find(|row| row.0.name == entry.name) {
             Some(row) if operation.name == preferred => row.1 = operation,
             Some(_) => {}
@@ -71,7 +70,7 @@ pub fn check(
     let (mut kernel, mut wrong) = (Templates::of(mode), Vec::new());
     for (run, uses) in runs.iter().zip(&uses) {
         let (ran, one) = (&session.ran[run.ran], least(uses));
-        if ran.cost() as i64 - miscounted(mode, emulator, run.row) != one.count() {
+        if ran.cost() as i64 - matrix::miscounted(mode, emulator, run.row) != one.count() {
             wrong.push(format!("{}: counts {}, {} executed", ran.label, ran.cost(), one.count()));
         }
         for (listing, path) in &run.listings {
@@ -80,13 +79,6 @@ pub fn check(
     }
     assert!(wrong.is_empty(), "{}, {} of {}: {wrong:#?}", emulator.name(), wrong.len(), runs.len());
     Some(runs.len())
-}
-
-fn miscounted(mode: Mode, emulator: Emulator, row: Row) -> i64 {
-    match mode {
-        Mode::Long => matrix::miscounted(emulator, row),
-        Mode::Protected => protected::matrix::miscounted(emulator, row),
-    }
 }
 
 /// A kernel's paths as its file has them, and what lies beside each.

@@ -78,12 +78,13 @@ impl Plan {
 
     /// Entries that the emulator has, and their paths; rings 1 and 2, which are several paths, are held against a log (counts.rs).
     fn paths(&self) -> Vec<(&'static str, &'static str)> {
-        let (kernel, all) = match self.mode {
-            Mode::Long => (table::Kernel::Lab, ALL_PATHS.to_vec()),
-            Mode::Protected => (table::Kernel::LabI386, paths_in(Mode::Protected)),
+        let all = match self.mode {
+            Mode::Long => ALL_PATHS.to_vec(),
+            Mode::Protected => paths_in(Mode::Protected),
         };
-        let is_there =
-            |name: &str| entry(name).through.is_empty() && !self.emulator.lacks_on(kernel, entry(name));
+        let is_there = |name: &str| {
+            entry(name).through.is_empty() && !self.emulator.lacks_on(self.mode.kernel(), entry(name))
+        };
         all.into_iter().filter(|(name, _)| is_there(name)).collect()
     }
 

@@ -4,6 +4,7 @@
 use crate::guest::{Emulator, Script, Session, bochs_is_missing, changed_bochs};
 use crate::kernel::Kernel;
 use crate::monitor::{is_missing, wrapped};
+use crate::nmi::kernel_base;
 use crate::timed::{self, Timed};
 use places::lab::{Bochs, Limits, Mode, Qemu};
 use std::collections::{BTreeMap, VecDeque};
@@ -12,9 +13,6 @@ use std::io::{BufRead, BufReader};
 use std::ops::RangeInclusive;
 use std::path::Path;
 use table::{Entry, Probe, Table};
-
-/// Where the kernel for protected mode maps all memory that it uses (lab/i386/mm/addresses.h).
-const KERNEL_BASE_32: u64 = 0xc000_0000;
 
 /// Where programs have code of entries, with what they find elsewhere: what a probe executes before and between is below that.
 fn programs(mode: Mode) -> Vec<RangeInclusive<u64>> {
@@ -86,16 +84,12 @@ pub fn least(uses: &[Use]) -> &Use {
 /// Boots, and says of each of these runs of a row, which are all that take samples, what was executed of its uses. QEMU logs what programs and paths
 /// execute, Bochs everything.
 pub fn follow(emulator: Emulator, script: &Script, rows: &[&Entry]) -> Option<(Session, Vec<Vec<Use>>)> {
-    match emulator {
-        Emulator::TcgIntel | Emulator::TcgAmd => {
-            let model = if emulator == Emulator::TcgIntel { "max,vendor=GenuineIntel" } else { "EPYC" };
-            let ranges = [programs(script.mode), paths(script.mode)].concat();
-            let (session, log) = (!is_missing()).then(|| in_qemu(script, model, &ranges))?;
-            Some((session, by_runs(&log, rows)))
-        }
-        Emulator::Bochs => in_bochs(script, None, rows),
-        Emulator::BochsAmd => in_bochs(script, Some("ryzen"), rows),
+    if !emulator.is_tcg() {
+        return in_bochs(script, emulator.model(), rows);
     }
+    let ranges = [programs(script.mode), paths(script.mode)].concat();
+    let (session, log) = (!is_missing()).then(|| in_qemu(script, emulator.model(), &ranges))?;
+    Some((session, by_runs(&log, rows)))
 }
 
 /// A row has as many uses each time that it is run.
@@ -133,12 +127,13 @@ fn paths(mode: Mode) -> Vec<RangeInclusive<u64>> {
 }
 
 /// Boots in a QEMU that writes down what it executes in these ranges of addresses: the instructions that were begun, in their order.
-fn in_qemu(script: &Script, model: &str, ranges: &[RangeInclusive<u64>]) -> (Session, Vec<Begun>) {
+fn in_qemu(script: &Script, model: Option<&str>, ranges: &[RangeInclusive<u64>]) -> (Session, Vec<Begun>) {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("log");
     let ranges = ranges.iter().map(|range| format!("{:#x}..{:#x}", range.start(), range.end()));
     let ranges = ranges.collect::<Vec<_>>().join(",");
-    let options = format!("-cpu {model} -d in_asm,exec,int,nochain -dfilter {ranges} -D {}", log.display());
+    let model = model.map_or(String::new(), |model| format!("-cpu {model}"));
+    let options = format!("{model} -d in_asm,exec,int,nochain -dfilter {ranges} -D {}", log.display());
     let qemu = wrapped(folder.path(), &format!("exec qemu-system-x86_64 \"$@\" {options}"));
     let qemu = qemu.in_mode(script.mode);
     let boot = |archive: &[u8], programs, limits: &Limits| qemu.boot(archive, programs, limits);
@@ -264,5 +259,5 @@ fn address(mode: Mode, place: &str) -> Option<u64> {
     // In virtual-8086 mode it is a paragraph.
     let is_kernels = hex(selector) & 3 != 3 && hex(selector) < timed::SIXTEEN / 16;
     let is_short = mode == Mode::Protected && is_kernels && hex(offset) <= 0xffff;
-    Some(if is_short { KERNEL_BASE_32 + hex(physical) } else { hex(offset) })
+    Some(if is_short { kernel_base(mode) + hex(physical) } else { hex(offset) })
 }

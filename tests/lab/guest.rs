@@ -87,6 +87,15 @@ impl Emulator {
         }
     }
 
+    /// The processor, by the emulator's name for it; none for what it has by default.
+    pub fn model(self) -> Option<&'static str> {
+        match self {
+            Emulator::TcgIntel | Emulator::Bochs => None,
+            Emulator::TcgAmd => Some("EPYC"),
+            Emulator::BochsAmd => Some("ryzen"),
+        }
+    }
+
     /// Whether it is QEMU's emulation.
     pub fn is_tcg(self) -> bool {
         matches!(self, Emulator::TcgIntel | Emulator::TcgAmd)
@@ -105,13 +114,10 @@ impl Emulator {
     }
 
     fn boot(self, mode: Mode, archive: &[u8], programs: usize, limits: &Limits) -> Result<Guest, Trouble> {
-        let qemu = |model| Qemu::new(Accelerator::Tcg, model).in_mode(mode).boot(archive, programs, limits);
-        let bochs = |model| Bochs::new(model).in_mode(mode).boot(archive, programs, limits);
-        match self {
-            Emulator::TcgIntel => qemu(None),
-            Emulator::TcgAmd => qemu(Some("EPYC")),
-            Emulator::Bochs => bochs(None),
-            Emulator::BochsAmd => bochs(Some("ryzen")),
+        let model = self.model();
+        match self.is_tcg() {
+            true => Qemu::new(Accelerator::Tcg, model).in_mode(mode).boot(archive, programs, limits),
+            false => Bochs::new(model).in_mode(mode).boot(archive, programs, limits),
         }
     }
 }

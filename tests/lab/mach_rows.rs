@@ -53,7 +53,7 @@ fn every_row_answers_and_counts_alike_in_four_emulators() {
 pub fn check_counts(mode: Mode) {
     let turns = |emulator, entry: &Entry, operation: &Operation| turns(mode, emulator, entry, operation);
     // Which entry the page has otherwise is the processor's.
-    check_all(mode, &rows_in(mode), |_| "pti=on entry-page=gate", turns);
+    check_all(mode, |_| rows_in(mode), |_| vec!["pti=on entry-page=gate"], turns);
 }
 
 /// The rows that an emulator's processor has in a mode.

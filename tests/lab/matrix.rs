@@ -1,6 +1,6 @@
 //! Every entry in every emulator: its outcome and its answer, as the lab's notes found them; and what depends on the processor.
 
-use crate::guest::{Answer, Emulator, Ran, Script, Session, intel_has_syscall_32, qemu_is_before};
+use crate::guest::{Answer, Emulator, Script, Session, intel_has_syscall_32, qemu_is_before};
 use crate::protected;
 use crate::trial::working;
 use places::lab::{Accelerator, End, Mode, Qemu};
@@ -199,71 +199,98 @@ fn every_entry_and_operation_on_tcg_with_an_amd_model() {
     check_rows(Emulator::TcgAmd, "pti=on");
 }
 
-/// All four emulators at once, each in its configuration: the same answers; and the same counts, but for so many more in an emulator.
+/// All four emulators at once, each with its rows and configurations: the same answers; and the same counts in configurations of the same place, but for
+/// so many more in an emulator.
 pub fn check_all(
     mode: Mode,
-    rows: &[(&Entry, &Operation)],
-    switches: impl Fn(Emulator) -> &'static str + Sync,
+    rows: impl Fn(Emulator) -> Vec<(&'static Entry, &'static Operation)> + Sync,
+    configurations: impl Fn(Emulator) -> Vec<&'static str> + Sync,
     mut more: impl FnMut(Emulator, &Entry, &Operation) -> i64,
 ) {
     let boot = |emulator: Emulator| {
-        let mut script = Script::in_mode(mode);
-        script.set(switches(emulator));
-        rows.iter().for_each(|(entry, operation)| _ = script.row(entry, operation));
-        script.boot(emulator).map(|session| (emulator, session.ran))
+        let (mut script, mut asked) = (Script::in_mode(mode), Vec::new());
+        for (configuration, switches) in configurations(emulator).into_iter().enumerate() {
+            script.set(switches);
+            for (entry, operation) in rows(emulator) {
+                script.row(entry, operation);
+                asked.push((configuration, entry, operation));
+            }
+        }
+        script.boot(emulator).map(|session| (emulator, asked, session.ran))
     };
-    let booted: Vec<(Emulator, Vec<Ran>)> = std::thread::scope(|scope| {
+    let booted: Vec<_> = std::thread::scope(|scope| {
         let threads = Emulator::ALL.map(|emulator| scope.spawn(move || boot(emulator)));
         threads.into_iter().filter_map(|thread| thread.join().unwrap()).collect()
     });
-    let mut wrong = Vec::new();
-    for (index, (entry, operation)) in rows.iter().enumerate() {
-        let mut counts = BTreeMap::<i64, Vec<&str>>::new();
-        for (emulator, ran) in &booted {
-            let answer = ran[index].answer();
+    let (mut wrong, mut counts) = (Vec::new(), BTreeMap::<_, BTreeMap<i64, Vec<&str>>>::new());
+    for (emulator, asked, ran) in &booted {
+        for ((configuration, entry, operation), ran) in asked.iter().zip(ran) {
+            let answer = ran.answer();
             if answer != expected_in(mode, *emulator, (entry, operation)) {
-                wrong.push(format!("{} in {}: {answer:x?}", ran[index].label, emulator.name()));
+                wrong.push(format!("{} in {}: {answer:x?}", ran.label, emulator.name()));
             }
             if answer == Answer::Ok {
-                let count = i64::try_from(ran[index].cost()).unwrap() - more(*emulator, entry, operation);
-                counts.entry(count).or_default().push(emulator.name());
+                let count = i64::try_from(ran.cost()).unwrap() - more(*emulator, entry, operation);
+                let of_row = counts.entry((configuration, &entry.name, &operation.name)).or_default();
+                of_row.entry(count).or_default().push(emulator.name());
             }
         }
-        if counts.len() > 1 {
-            wrong.push(format!("{} {}: {counts:?}", entry.name, operation.name));
-        }
+    }
+    for ((configuration, entry, operation), counts) in counts.iter().filter(|(_, counts)| counts.len() > 1) {
+        wrong.push(format!("{entry} {operation} in configuration {configuration}: {counts:?}"));
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// The same, where all that is counted otherwise stands in a table: each row of it must be met.
+pub fn check_counts(
+    mode: Mode,
+    rows: impl Fn(Emulator) -> Vec<(&'static Entry, &'static Operation)> + Sync,
+    configurations: impl Fn(Emulator) -> Vec<&'static str> + Sync,
+) {
+    let (mut used, mut emulators) = (BTreeSet::new(), BTreeSet::new());
+    check_all(mode, rows, configurations, |emulator, entry, operation| {
+        let differences = counted_otherwise(mode, emulator, (entry, operation));
+        used.extend(differences.iter().map(|row| row.4));
+        emulators.insert(emulator.name());
+        differences.iter().map(|row| row.3).sum()
+    });
+    let is_used = |row: &CountRow| used.contains(row.4) || emulators.len() < Emulator::ALL.len();
+    assert!(counted_in(mode).iter().all(is_used), "{used:?}");
 }
 
 /// The same of rows by calls of Linux, which have every difference that there is.
 fn check_calls(wanted: impl Fn(&Entry, &Operation) -> bool) {
     let rows = Table::get().rows(Kernel::Lab).filter(|(entry, operation)| wanted(entry, operation));
+    let rows: Vec<_> = rows.collect();
     // Identifiers of page tables change no path.
-    let switches = |emulator| if emulator == Emulator::Bochs { "pti=on pcid=keep" } else { "pti=on" };
-    let (mut used, mut emulators) = (BTreeSet::new(), BTreeSet::new());
-    check_all(Mode::Long, &rows.collect::<Vec<_>>(), switches, |emulator, entry, operation| {
-        let differences = counted_otherwise(emulator, &entry.name, &operation.name);
-        used.extend(differences.iter().map(|row| row.4));
-        emulators.insert(emulator.name());
-        differences.iter().map(|row| row.3).sum()
-    });
-    let is_used = |row: &&CountRow| used.contains(row.4) || emulators.len() < Emulator::ALL.len();
-    assert!(COUNTED_OTHERWISE.iter().all(|row| is_used(&row)), "{used:?}");
+    let switches = |emulator| vec![if emulator == Emulator::Bochs { "pti=on pcid=keep" } else { "pti=on" }];
+    check_counts(Mode::Long, |_| rows.clone(), switches);
 }
 
-fn counted_otherwise(emulator: Emulator, entry: &str, operation: &str) -> Vec<&'static CountRow> {
+fn counted_in(mode: Mode) -> &'static [CountRow] {
+    match mode {
+        Mode::Long => COUNTED_OTHERWISE,
+        Mode::Protected => protected::matrix::COUNTED_OTHERWISE,
+    }
+}
+
+fn counted_otherwise(
+    mode: Mode,
+    emulator: Emulator,
+    (entry, operation): (&Entry, &Operation),
+) -> Vec<&'static CountRow> {
     let is_here = |(emulators, name, only, ..): &&CountRow| {
         emulators.contains(&emulator)
-            && name.is_none_or(|name| name == entry)
-            && only.is_none_or(|only| only == operation)
+            && name.is_none_or(|name| name == entry.name)
+            && only.is_none_or(|only| only == operation.name)
     };
-    COUNTED_OTHERWISE.iter().filter(is_here).collect()
+    counted_in(mode).iter().filter(is_here).collect()
 }
 
 /// How many more instructions of a row are counted in an emulator than are begun there.
-pub fn miscounted(emulator: Emulator, (entry, operation): (&Entry, &Operation)) -> i64 {
-    let rows = counted_otherwise(emulator, &entry.name, &operation.name);
+pub fn miscounted(mode: Mode, emulator: Emulator, row: (&Entry, &Operation)) -> i64 {
+    let rows = counted_otherwise(mode, emulator, row);
     rows.iter().filter(|row| row.0 == TCG).map(|row| row.3).sum()
 }
 

@@ -16,7 +16,7 @@ const SENT: u64 = 200;
 const NMI: u64 = 2;
 
 /// The kernel's addresses are so far above the physical ones (kernel.lds).
-fn kernel_base(mode: Mode) -> u64 {
+pub fn kernel_base(mode: Mode) -> u64 {
     match mode {
         Mode::Long => 0xffff_ffff_8000_0000,
         Mode::Protected => 0xc000_0000,

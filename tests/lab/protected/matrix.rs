@@ -1,8 +1,8 @@
 //! Every entry in every emulator: its outcome, its answer, and how many instructions it counts.
 
-use crate::guest::{Answer, Emulator, Ran, Script};
-use crate::matrix::{CountRow, TCG};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::guest::{Answer, Emulator};
+use crate::matrix::{CountRow, TCG, check_counts};
+use places::lab::Mode;
 use table::{Entry, Kernel, Operation, Table};
 
 const SIGILL: u64 = 4;
@@ -32,7 +32,7 @@ const CLOSED: &[Row] = &[
 ];
 
 /// Instructions that are counted in an emulator, and not in the others, as in the matrix of the kernel for long mode.
-const COUNTED_OTHERWISE: &[CountRow] = &[
+pub const COUNTED_OTHERWISE: &[CountRow] = &[
     (TCG, Some("div0-i386"), None, -1, "a division that faults is not counted"),
     (TCG, Some("bound"), None, -1, "a comparison with bounds that faults is not counted"),
     (TCG, Some("np-fault"), None, -1, "a load of FS that faults is not counted"),
@@ -46,22 +46,6 @@ const COUNTED_OTHERWISE: &[CountRow] = &[
         "what stands behind into is counted before it, and behind the call once more (entries.toml)",
     ),
 ];
-
-fn counted_otherwise(
-    emulator: Emulator,
-    (entry, operation): (&Entry, &Operation),
-) -> Option<&'static CountRow> {
-    COUNTED_OTHERWISE.iter().find(|(emulators, name, only, ..)| {
-        emulators.contains(&emulator)
-            && name.is_none_or(|name| name == entry.name)
-            && only.is_none_or(|only| only == operation.name)
-    })
-}
-
-/// How many more instructions of a row are counted in an emulator than are begun there.
-pub fn miscounted(emulator: Emulator, row: (&Entry, &Operation)) -> i64 {
-    counted_otherwise(emulator, row).map_or(0, |row| row.3)
-}
 
 /// Each configuration has other steps, or other page tables.
 const CONFIGURATIONS: [&str; 4] = [
@@ -82,54 +66,13 @@ fn rows() -> Vec<(&'static Entry, &'static Operation)> {
     Table::get().rows(Kernel::LabI386).collect()
 }
 
-/// What becomes of these rows in each configuration; none where the emulator is not here.
-fn boot(emulator: Emulator, rows: &[(&Entry, &Operation)]) -> Option<Vec<Ran>> {
-    let mut script = Script::protected();
-    for switches in CONFIGURATIONS {
-        script.set(switches);
-        rows.iter().for_each(|(entry, operation)| _ = script.row(entry, operation));
-    }
-    Some(script.boot(emulator)?.ran)
-}
-
-/// All four at once. Bochs, which is slow, has few operations.
+/// Bochs, which is slow, has few operations.
 #[test]
 fn every_entry_answers_and_counts_alike_in_four_emulators() {
     let few = ["none", "getppid", "gettimeofday"];
-    let (mut rows, others): (Vec<_>, Vec<_>) =
-        rows().into_iter().partition(|(_, operation)| few.contains(&operation.name.as_str()));
-    let of_bochs = rows.len();
-    rows.extend(others);
-    let rows_of = |emulator: Emulator| if emulator.is_tcg() { &rows[..] } else { &rows[..of_bochs] };
-    let booted: Vec<(Emulator, Vec<Ran>)> = std::thread::scope(|scope| {
-        let threads =
-            Emulator::ALL.map(|emulator| (emulator, scope.spawn(move || boot(emulator, rows_of(emulator)))));
-        let ran = threads.into_iter().map(|(emulator, thread)| Some((emulator, thread.join().unwrap()?)));
-        ran.flatten().collect()
-    });
-    let (mut wrong, mut used, mut counts) =
-        (Vec::new(), BTreeSet::new(), BTreeMap::<(usize, usize), BTreeMap<i64, Vec<&str>>>::new());
-    for (emulator, ran) in &booted {
-        let rows = rows_of(*emulator);
-        for (at, ran) in ran.iter().enumerate() {
-            let (configuration, index) = (at / rows.len(), at % rows.len());
-            let (row, answer) = (rows[index], ran.answer());
-            if answer != expected(*emulator, &row.0.name, &row.1.name) {
-                wrong.push(format!("{} in {}: {answer:x?}", ran.label, emulator.name()));
-            }
-            if answer == Answer::Ok {
-                used.extend(counted_otherwise(*emulator, row).map(|row| row.4));
-                let count = ran.cost() as i64 - miscounted(*emulator, row);
-                let of_row = counts.entry((configuration, index)).or_default();
-                of_row.entry(count).or_default().push(emulator.name());
-            }
-        }
-    }
-    for ((configuration, index), counts) in counts.iter().filter(|(_, counts)| counts.len() > 1) {
-        let ((entry, operation), switches) = (rows[*index], CONFIGURATIONS[*configuration]);
-        wrong.push(format!("{} {} with {switches}: {counts:?}", entry.name, operation.name));
-    }
-    assert!(wrong.is_empty(), "{wrong:#?}");
-    let is_used = |row: &CountRow| used.contains(row.4) || booted.len() < Emulator::ALL.len();
-    assert!(COUNTED_OTHERWISE.iter().all(is_used), "{used:?}");
+    let is_meant = |emulator: Emulator, operation: &Operation| {
+        emulator.is_tcg() || few.contains(&operation.name.as_str())
+    };
+    let rows = |emulator| rows().into_iter().filter(|row| is_meant(emulator, row.1)).collect();
+    check_counts(Mode::Protected, rows, |_| CONFIGURATIONS.to_vec());
 }
