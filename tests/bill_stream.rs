@@ -107,7 +107,7 @@ fn measured(plan: &Plan) -> Bill {
     (host.cpu.family, host.cpu.model) = (Some(6), Some(0x8f));
     let setup = Setup {
         emulator: Emulator::Qemu(qemu),
-        version: "QEMU 1".into(),
+        version: Some("QEMU 1".into()),
         limits: limits(LONG),
         host: Some(host),
         tsc_hz: Some(2e9),

@@ -8,11 +8,11 @@ use kentry::cli::{Cli, Command};
 use kentry::error::Error;
 use kentry::lab::args::LabArgs;
 use measure::Counter;
-use measure::lab::{Emulator, LabPlan, Setup, measure};
+use measure::lab::{Emulator, LabPlan, Numbered, Setup, measure};
 use places::lab::{Accelerator, Limits, Qemu};
 use record::{Record, abi};
 use simulator::{Machine, Model};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use table::Table;
@@ -100,7 +100,7 @@ fn with_scout(
     scout: Option<measure::Scout>,
 ) -> Result<Document, Error> {
     let qemu = Qemu { program: program.into(), ..Qemu::new(accelerator, None) };
-    let (emulator, version) = (Emulator::Qemu(qemu), "QEMU 1".into());
+    let (emulator, version) = (Emulator::Qemu(qemu), Some("QEMU 1".into()));
     // Five instructions wide, as is the simulated core.
     let mut host = environment::Environment::default();
     host.cpu.vendor = Some("GenuineIntel".into());
@@ -682,6 +682,88 @@ fn what_a_program_said_is_judged_as_on_a_host() {
         record(0, abi::RECORD_OUTCOME, row, &words(&[abi::OUTCOME_MISMATCH, abi::CAUSE_ANSWER, 1, 2, 2, 0]))
     });
     assert_eq!(wrong, (Outcome::Mismatch, "it answered 1 where 2 is right".into()));
+}
+
+/// What the boots of a measurement of counts write, in `stream.0` and so on: every row costs its entry's id in instructions. A guest that
+/// writes the one of its boot, which the seed in its plan tells.
+fn counting(folder: &TempDir, plan: &LabPlan, script: &str) -> PathBuf {
+    for boot in 0..plan.boots(Counter::Instructions) {
+        let (mut tape, mut number) = (Tape::booted(), 0);
+        for line in plan.work(Counter::Instructions, boot).plan.render().lines() {
+            tape.obey(line);
+            if !line.starts_with("run ") {
+                continue;
+            }
+            let is_described = line.split(' ').count() == 3;
+            let row = (!is_described).then(|| request(line)).map(|asked| (asked.entry, asked.operation));
+            let output = row.map(|row| answer(row, u64::from(row.0))).unwrap_or_default();
+            tape.program(number, &output, abi::LAB_END_EXITED, [0; 4]);
+            number += 1;
+        }
+        std::fs::write(folder.path().join(format!("stream.{boot}")), tape.done()).unwrap();
+    }
+    let boot = "cd \"${STREAM%/*}\"; \
+                while [ $1 != -initrd ]; do shift; done; BOOT=$(grep -aom 1 '^seed [0-9]*' $2); BOOT=${BOOT#seed }";
+    guest(folder, &format!("{boot}; {script}"), b"")
+}
+
+#[test]
+fn boots_that_count_share_the_rows_and_describe_once() {
+    let plan = plan(&[]);
+    let works = [0, 1].map(|boot| plan.work(Counter::Instructions, boot));
+    assert_eq!(plan.boots(Counter::Instructions), 2, "{} jobs", plan.jobs.len());
+    let rounds = works.each_ref().map(|work| {
+        let round = |what: &Numbered| if let Numbered::Round(job) = what { Some(*job) } else { None };
+        work.numbered.iter().filter_map(round).collect::<Vec<_>>()
+    });
+    assert!(rounds[0].len().abs_diff(rounds[1].len()) <= 1);
+    assert_eq!(rounds[1].len(), works[1].numbered.len(), "only the first looks at what is the same in both");
+    let mut all = rounds.concat();
+    assert!(!all.is_sorted(), "in a drawn order");
+    all.sort_unstable();
+    assert!(all.into_iter().eq(0..plan.jobs.len()), "each once");
+    let mut few = plan.clone();
+    few.jobs.truncate(100);
+    assert_eq!(few.boots(Counter::Instructions), 1);
+}
+
+#[test]
+fn boots_that_count_run_side_by_side() {
+    if std::thread::available_parallelism().unwrap().get() < 2 {
+        return crate::skipped::skipped("there is one CPU");
+    }
+    let (folder, plan) = (tempfile::tempdir().unwrap(), plan(&[]));
+    let both =
+        "touch begun.$BOOT; for i in $(seq 300); do [ -e begun.0 -a -e begun.1 ] && break; sleep 0.1; done";
+    let program = counting(&folder, &plan, &format!("{both}; [ $i -lt 300 ] && cat stream.$BOOT"));
+    let document = with_limits(&plan, &program, Accelerator::Tcg, limits(LONG)).unwrap();
+    assert_eq!(document.environment.guest.as_ref().unwrap().boots.len(), 2);
+    assert_eq!(document.results.len(), plan.jobs.len());
+    for (id, outcome, instructions) in figures(&document) {
+        assert_eq!((outcome, instructions), (Outcome::Ok, Some(f64::from(id))));
+    }
+}
+
+#[test]
+fn a_boot_that_ends_early_costs_rows_of_its_own() {
+    let (folder, plan) = (tempfile::tempdir().unwrap(), plan(&[]));
+    let program =
+        counting(&folder, &plan, "head -c $([ $BOOT = 1 ] && echo 20000 || echo 9999999) stream.$BOOT");
+    let document = with_limits(&plan, &program, Accelerator::Tcg, limits(LONG)).unwrap();
+    assert!(document.measurement.ended.as_deref().unwrap().contains("ended early"));
+    let of_second: BTreeSet<usize> = (0..)
+        .zip(&plan.work(Counter::Instructions, 1).numbered)
+        .map(|(_, what): (u64, _)| {
+            let Numbered::Round(job) = what else { panic!("{what:?}") };
+            *job
+        })
+        .collect();
+    for (job, row) in document.results.iter().enumerate() {
+        let is_lost = row.outcome != Outcome::Ok;
+        assert!(!is_lost || of_second.contains(&job), "{}: {:?}", row.entry, row.reason);
+    }
+    let lost = document.results.iter().filter(|row| row.outcome != Outcome::Ok).count();
+    assert!(lost > 0 && lost < of_second.len(), "{lost} of {}", of_second.len());
 }
 
 #[test]

@@ -61,6 +61,10 @@ configuration configured;
 /* A path is built here, and copied to its slot where it differs: an emulator must translate again what was written. */
 static uint8_t draft[PATH_SLOT] __attribute__((aligned(64)));
 
+/* How many bytes of the draft, and of each path's slot, may be something else than INT3. */
+static word filled = PATH_SLOT;
+extern word path_ends[];
+
 /* A step in a path; or a hook, the beginning or the end of a block: these have no code, but branches may go there. */
 struct piece {
 	word from, length; /* of the template */
@@ -196,6 +200,8 @@ static void correct(const struct piece *piece)
 	const struct fault *fault;
 	const struct parameter *parameter;
 
+	if (!piece->length)
+		return;
 	for (IN_PIECE(branch, path_branches, piece)) {
 		int32_t *displacement = in_draft(piece, *branch);
 		const word next = *branch + BRANCH_LENGTH, to = piece->to + (next - piece->from);
@@ -230,19 +236,23 @@ static void lay_out(const struct path *path, const configuration wanted)
 	building.path = path;
 	building.start = building.at = (word)path->slot + offset_of(path);
 	building.count = building.blocks = building.places = 0;
-	__builtin_memset(draft, INT3, sizeof(draft));
+	__builtin_memset(draft, INT3, filled);
 	add_block(path->steps, 1);
+	filled = align_up(building.at - (word)path->slot, sizeof(uint64_t));
 }
 
-/* To its slot. */
+/* To its slot, over what was there. */
 static void place(const struct path *path)
 {
+	word *end = &path_ends[path - path_list_start];
+	const word both = filled > *end ? filled : *end;
 	const uint64_t *from = (const uint64_t *)draft;
 	uint64_t *to = to_write((word)path->slot);
 
-	for (unsigned i = 0; i < PATH_SLOT / sizeof(*to); i++)
+	for (word i = 0; i < both / sizeof(*to); i++)
 		if (to[i] != from[i])
 			to[i] = from[i];
+	*end = filled;
 	*path->address = building.start;
 }
 

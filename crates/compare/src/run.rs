@@ -159,10 +159,11 @@ fn head(document: &Document, name: Option<&str>) -> RunHead {
 }
 
 /// How many boots the rows are of. Each configuration of Linux has boots of its own, and the fewest of any that has figures count for
-/// all; the configurations of the lab are measured in the same boots.
+/// all; the configurations of the lab are timed in the same boots, and a row of it is counted in one.
 fn boots_of_a_row(guest: &Guest) -> usize {
     let with_figures = guest.kernels.iter().filter(|kernel| kernel.outcome == Outcome::Ok.name());
-    with_figures.map(|kernel| kernel.boots.len()).min().unwrap_or(guest.boots.len())
+    let of_lab = if guest.icount { guest.boots.len().min(1) } else { guest.boots.len() };
+    with_figures.map(|kernel| kernel.boots.len()).min().unwrap_or(of_lab)
 }
 
 /// The kernel's release; of guests, those of all kernels.

@@ -47,7 +47,7 @@ pub fn environment(setup: Setup, booting: Booting) -> Environment {
         }
     };
     let guest = Guest {
-        emulator: setup.version,
+        emulator: setup.version.unwrap_or_default(),
         accelerator: setup.emulator.machine().accelerator().unwrap_or_default().into(),
         cpu_model: setup.emulator.cpu_model().into(),
         icount,

@@ -1,4 +1,5 @@
-//! A measurement in the lab: one boot where instructions are counted, eight where time is measured; their runs sorted by row; the document.
+//! A measurement in the lab: boots that share the rows where instructions are counted, eight of all where time is measured; their runs sorted by
+//! row; the document.
 
 use super::counted::{Counted, is_lost};
 use super::described::{Booting, environment};
@@ -13,10 +14,13 @@ use crate::row::Answer;
 use crate::{Error, Progress, Row, Scout, TableRow};
 use document::{Counter, Document, Export, Machine, Outcome, Place};
 use environment::{CoreType, GuestBoot, LabCounters, LabLayout, Ring0};
-use places::lab::{Agreed, Collected, Configured, End, Events, Limits, Strays, Trouble};
+use places::lab::{Agreed, Collected, Configured, End, Events, Guest, Limits, Strays, Trouble};
 use record::{Boot, abi};
 use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZero;
 use std::sync::atomic::Ordering;
+use std::sync::mpsc;
+use std::thread::{self, available_parallelism};
 use std::time::{Duration, Instant, SystemTime};
 use table::SwitchValues;
 
@@ -38,7 +42,8 @@ pub fn measure<'a>(
         let trouble = boots.into_iter().find_map(|boot| boot.trouble);
         return Err(trouble.map_or(Error::Interrupted, Error::from));
     };
-    let (mut rows, counters) = rows(plan, (machine, &setup.version), &boot, &boots);
+    let (mut rows, counters) =
+        rows(plan, (machine, setup.version.as_deref().unwrap_or_default()), &boot, &boots);
     if setup.emulator.forgives() {
         remark_on_harmless_steps(&mut rows, plan, &features(boot.features));
     }
@@ -79,7 +84,8 @@ fn cores(setup: &Setup, boots: &[Booted]) -> BTreeMap<usize, CoreType> {
     if pinned.is_empty() { BTreeMap::from([(abi::LAB_CPU as usize, CoreType::Uniform)]) } else { pinned }
 }
 
-/// Boots the guest as often as the plan says. The first trouble is the end of it.
+/// Boots the guest as often as the plan says: one after the other where time is measured, else as many side by side as there are CPUs. The
+/// first trouble is the end of it.
 fn boot_all<'a>(
     plan: &LabPlan<'a>,
     setup: &mut Setup,
@@ -87,23 +93,72 @@ fn boot_all<'a>(
     progress: &mut dyn FnMut(Progress<'a>),
 ) -> Vec<Booted> {
     let counter = setup.emulator.machine().counter();
-    let all = plan.boots(counter);
-    let mut boots = Vec::new();
-    for number in 0..all {
+    let all: Vec<u64> = (0..plan.boots(counter)).collect();
+    let beside = match counter {
+        Counter::Instructions => available_parallelism().map_or(1, NonZero::get),
+        Counter::Time => 1,
+    };
+    let mut boots: Vec<Booted> = Vec::new();
+    for numbers in all.chunks(beside) {
         let cpu = setup.scout.as_mut().map(Scout::choose);
         cpu.into_iter().for_each(|cpu| setup.emulator.pin(cpu));
-        let mut booted = Booted::of(plan, counter, number, cpu);
+        let before = boots.len();
+        boots.extend(numbers.iter().map(|number| Booted::of(plan, counter, *number, cpu)));
+        let now = boots.get_mut(before..).unwrap_or_default();
         let mut show = |share: f64, row| {
-            progress(Progress { share: (number as f64 + share) / all as f64, row, quiet: None });
+            progress(Progress { share: (before as f64 + share) / all.len() as f64, row, quiet: None });
         };
-        booted.trouble = booted.run(plan, setup, begin, &mut show).err();
-        let is_over = booted.trouble.is_some();
-        boots.push(booted);
-        if is_over {
+        run(now, plan, setup, begin, &mut show);
+        if now.iter().any(|boot| boot.trouble.is_some()) {
             break;
         }
     }
     boots
+}
+
+/// Boots guests side by side, and reads them to their ends. What came before trouble is kept. `show` gets how many of them are done, and a row
+/// that one of them is at.
+fn run<'a>(
+    boots: &mut [Booted],
+    plan: &LabPlan<'a>,
+    setup: &mut Setup,
+    begin: Instant,
+    show: &mut dyn FnMut(f64, TableRow<'a>),
+) {
+    let started: Vec<_> = boots.iter().map(|boot| boot.start(setup, begin)).collect();
+    let numbered: Vec<Vec<Numbered>> = boots.iter().map(|boot| boot.work.numbered.clone()).collect();
+    let all = numbered.iter().map(Vec::len).sum::<usize>().max(1) as f64;
+    let (mut at, whole) = (vec![0; boots.len()], setup.limits.time);
+    let mut version = setup.version.take().map(Ok);
+    thread::scope(|scope| {
+        let (told, begun) = mpsc::channel();
+        for (which, (boot, started)) in boots.iter_mut().zip(started).enumerate() {
+            let told = told.clone();
+            // Nobody ends to listen before all have ended.
+            let mut begins = move |number| told.send((which, number)).unwrap_or_default();
+            scope.spawn(move || {
+                let read = |started| boot.read(started, whole, begin, &mut begins);
+                boot.trouble = started.and_then(read).err();
+            });
+        }
+        drop(told);
+        for (which, number) in begun {
+            // Now that it runs guests; to start one more program would have kept them from their first records.
+            version.get_or_insert_with(|| setup.emulator.version(&setup.limits));
+            at.get_mut(which).into_iter().for_each(|at| *at = number);
+            let what = numbered.get(which).and_then(|numbered| numbered.get(number as usize));
+            if let Some(Numbered::Round(index)) = what
+                && let Some(job) = plan.jobs.get(*index)
+            {
+                show(at.iter().sum::<u64>() as f64 / all, job.row);
+            }
+        }
+    });
+    // What never was an emulator says so best when it is asked.
+    match version.unwrap_or_else(|| setup.emulator.version(&setup.limits)) {
+        Ok(version) => setup.version = Some(version),
+        Err(trouble) => boots.iter_mut().for_each(|boot| boot.trouble = Some(trouble.clone())),
+    }
 }
 
 /// A boot that is over.
@@ -133,41 +188,31 @@ impl Booted {
         }
     }
 
-    /// Boots and reads to the end. What came before trouble is kept.
-    fn run<'a>(
-        &mut self,
-        plan: &LabPlan<'a>,
-        setup: &Setup,
-        begin: Instant,
-        show: &mut dyn FnMut(f64, TableRow<'a>),
-    ) -> Result<(), Trouble> {
+    /// Starts its guest.
+    fn start(&self, setup: &Setup, begin: Instant) -> Result<Started, Trouble> {
         let archive = archive(setup, &self.work)?;
-        let before = begin.elapsed();
-        let whole = setup.limits.time;
+        let (before, whole) = (begin.elapsed(), setup.limits.time);
         // All boots together have the time.
         let limits = Limits { time: whole.saturating_sub(before), ..setup.limits.clone() };
-        let late = || Trouble::Machine(places::emulator::Trouble::Timeout(whole));
-        let of_all = |trouble: Trouble| match trouble {
-            Trouble::NotUp { trouble, said } if trouble.is_timeout() => {
-                Trouble::NotUp { trouble: Box::new(late()), said }
-            }
-            trouble if trouble.is_timeout() => late(),
-            other => other,
-        };
-        let count = self.work.numbered.len();
-        let mut guest = setup.emulator.boot(&archive, count, &limits).map_err(of_all)?;
-        let first = guest.next().map_err(of_all)?;
+        let guest = setup.emulator.boot(&archive, self.work.numbered.len(), &limits);
+        Ok(Started { guest: guest.map_err(|trouble| of_all(trouble, whole))?, before })
+    }
+
+    /// Reads its guest to the end. `begins` gets the number of each program that begins.
+    fn read(
+        &mut self,
+        started: Started,
+        whole: Duration,
+        begin: Instant,
+        begins: &mut dyn FnMut(u64),
+    ) -> Result<(), Trouble> {
+        let Started { mut guest, before } = started;
+        let first = guest.next().map_err(|trouble| of_all(trouble, whole))?;
         self.at = begin.elapsed();
         self.boot_time = self.at.saturating_sub(before);
         self.collected.take(first);
-        let mut progress = |number: u64| {
-            if let Some(Numbered::Round(index)) = self.work.numbered.get(number as usize)
-                && let Some(job) = plan.jobs.get(*index)
-            {
-                show(number as f64 / count as f64, job.row);
-            }
-        };
-        self.collected.read(&mut Agreed::new(&mut guest, &self.work.plan), &mut progress).map_err(of_all)
+        let mut agreed = Agreed::new(&mut guest, &self.work.plan);
+        self.collected.read(&mut agreed, begins).map_err(|trouble| of_all(trouble, whole))
     }
 
     fn described(&self) -> GuestBoot {
@@ -193,6 +238,24 @@ impl Booted {
     /// When the program of this number began, since the measurement did.
     fn begun(&self, number: u64) -> Option<Duration> {
         Some(self.at + *self.collected.begun.get(&number)?)
+    }
+}
+
+/// A guest whose emulator was started, at that time since the measurement began.
+struct Started {
+    guest: Guest,
+    before: Duration,
+}
+
+/// A time that is up is that of all boots.
+fn of_all(trouble: Trouble, whole: Duration) -> Trouble {
+    let late = || Trouble::Machine(places::emulator::Trouble::Timeout(whole));
+    match trouble {
+        Trouble::NotUp { trouble, said } if trouble.is_timeout() => {
+            Trouble::NotUp { trouble: Box::new(late()), said }
+        }
+        trouble if trouble.is_timeout() => late(),
+        other => other,
     }
 }
 
@@ -278,8 +341,8 @@ const DISAGREE: &str =
 
 /// What a job would have run with that the kernel did not come to: what the plan sets, and else what the kernel says of its defaults.
 fn unsaid(boots: &[Booted], index: usize) -> Option<SwitchValues> {
-    let boot = boots.first()?;
-    let (number, _) = boot.rounds().find(|(_, of)| *of == index)?;
+    let of_job = |boot: &'_ Booted| boot.rounds().find(|(_, of)| *of == index).map(|(number, _)| number);
+    let (boot, number) = boots.iter().find_map(|boot| Some((boot, of_job(boot)?)))?;
     let mut configuration = SwitchValues::clone(boot.collected.defaults.as_ref()?);
     configuration.extend(boot.work.plan.set_before(number));
     Some(configuration)

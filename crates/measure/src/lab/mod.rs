@@ -22,7 +22,7 @@ pub use image::image;
 pub use listing::{Listed, listing};
 pub use machine::{Emulator, accelerator, choose, features, is_pvm, machine_of};
 pub use measure::measure;
-pub use plan::{Accel, LabPlan, Options};
+pub use plan::{Accel, LabPlan, Numbered, Options};
 pub use setup::Setup;
 
 /// What the kernel of a machine is told about time: the wall clock, and the counter's frequency, which the emulator defines, or else this

@@ -112,14 +112,21 @@ fn rounds(counter: Counter) -> u64 {
     }
 }
 
-/// Boots of a measurement. For times each starts from cold; with its rounds, these are more than twice as many as an estimate
-/// needs.
-fn boots(counter: Counter) -> u64 {
-    match counter {
-        Counter::Instructions => 1,
-        Counter::Time => 8,
+/// Boots of a measurement of so many jobs. For times each starts from cold and has all jobs; with its rounds, these are more than twice as
+/// many as an estimate needs. Boots that count share the jobs: they run side by side, so that two are done in half the time. How many there
+/// are depends on the jobs alone, so that a plan is the same on every machine.
+fn boots(counter: Counter, jobs: usize) -> u64 {
+    match (counter, jobs) {
+        (Counter::Time, _) => 8,
+        (Counter::Instructions, MANY_JOBS..) => 4,
+        (Counter::Instructions, SOME_JOBS..) => 2,
+        (Counter::Instructions, _) => 1,
     }
 }
+
+/// A boot takes QEMU as long as it takes the kernel to count some fifty jobs.
+const SOME_JOBS: usize = 150;
+const MANY_JOBS: usize = 1000;
 
 /// How many boots later a layout has its other round. It is no divisor of the number of boots, and near half of it.
 const LAYOUT_STRIDE: u64 = 3;
@@ -262,7 +269,7 @@ impl<'a> LabPlan<'a> {
 
     /// How many boots the measurement has.
     pub fn boots(&self, counter: Counter) -> u64 {
-        boots(counter)
+        boots(counter, self.jobs.len())
     }
 
     /// What a boot of this number draws its order from.
@@ -277,19 +284,33 @@ impl<'a> LabPlan<'a> {
         match counter {
             Counter::Instructions => None,
             // 0 would be the layout without offsets.
-            Counter::Time => Some(self.seed_of((boot + LAYOUT_STRIDE * round) % boots(counter)) + 1),
+            Counter::Time => Some(self.seed_of((boot + LAYOUT_STRIDE * round) % self.boots(counter)) + 1),
         }
     }
 
-    /// The work of the boot of this number: some rounds of all jobs, the configurations interleaved, in an order drawn from
-    /// the seed. What is the same in every boot is looked at in the first.
+    /// The work of the boot of this number: some rounds of all jobs, or one of its share of them, the configurations interleaved, in an
+    /// order drawn from the seed. What is the same in every boot is looked at in the first.
     pub fn work(&self, counter: Counter, boot: u64) -> Work {
         let rounds = rounds(counter);
         let sweep = |round| Sweep {
             layout: self.layout_of(counter, boot, round),
-            order: schedule::order(self.jobs.len(), self.seed.wrapping_add(boot * rounds + round)),
+            order: match counter {
+                Counter::Instructions => self.share(boot),
+                Counter::Time => self.order(boot * rounds + round),
+            },
         };
         self.work_in_order(counter, boot, (0..rounds).map(sweep))
+    }
+
+    /// All jobs, in the order of this number.
+    fn order(&self, number: u64) -> Vec<usize> {
+        schedule::order(self.jobs.len(), self.seed.wrapping_add(number))
+    }
+
+    /// Those that a boot counts.
+    fn share(&self, boot: u64) -> Vec<usize> {
+        let share = self.jobs.len().div_ceil(self.boots(Counter::Instructions) as usize).max(1);
+        self.order(0).chunks(share).nth(boot as usize).unwrap_or_default().to_vec()
     }
 
     /// The work of a boot that somebody watches: a round of each job, one configuration after the other, in the table's

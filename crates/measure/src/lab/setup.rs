@@ -9,8 +9,8 @@ use places::lab::Limits;
 pub struct Setup {
     /// What runs the kernel.
     pub emulator: Emulator,
-    /// Its name and version.
-    pub version: String,
+    /// Its name and version; where it is not known, the emulator is asked while its first guest boots.
+    pub version: Option<String>,
     /// Of the guest.
     pub limits: Limits,
     /// This machine, where its processor runs the kernel natively.
