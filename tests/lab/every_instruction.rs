@@ -15,6 +15,7 @@ use places::lab::{End, Limits, Mode, Qemu, Strays};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
+use std::sync::Mutex;
 
 /// Paths with interrupts on, whatever the switches, at least where a call gate has led to them.
 pub const OPEN: &[&str] = &[
@@ -577,8 +578,7 @@ pub fn built_in(mode: Mode, ran: &Ran) -> Vec<table::paths::Line> {
     let kernel = table::paths::File::read(places::lab::kernel(mode)).unwrap();
     // A path may be empty.
     let start = ran.steps.first().map_or(0, |step| step.address);
-    let code: Vec<u8> = ran.steps.iter().flat_map(|step| step.code.iter().copied()).collect();
-    table::paths::disassemble(&kernel, start, &code, Some(start))
+    table::paths::disassemble(&kernel, start, &code(ran), Some(start))
 }
 
 /// NMIs and ticks in one configuration; what is wrong.
@@ -587,6 +587,7 @@ fn check(switches: &str, processor: Processor) -> Vec<String> {
     let is_there = |path: &&str| processor.has(path) && names.contains(*path);
     let paths = OPEN.iter().chain(CLOSED).chain(OF_PROTECTED).copied().filter(is_there);
     let mut trial = Trial::new(switches, processor, paths);
+    let ways = [START, PEEK].map(|way| trial.script.list(way));
     trial.distance(100_000);
     trial.calls(|_| true);
     // An exception that finds IBRS on takes another way.
@@ -623,11 +624,31 @@ fn check(switches: &str, processor: Processor) -> Vec<String> {
     if ["swapgs=on", "swapgs=fence"].iter().any(|on| switches.contains(on)) {
         wrong.extend(trial.compare_bases(&quiet, &nmis));
     }
-    wrong.extend(check_start(switches, processor));
-    if switches.contains("pti=on") {
+    let is_new = |way: usize| is_new(processor, code(&quiet.ran[way]), switches);
+    if is_new(ways[0]) {
+        wrong.extend(check_start(switches, processor));
+    }
+    if switches.contains("pti=on") && is_new(ways[1]) {
         wrong.extend(check_peek(switches, processor));
     }
     wrong
+}
+
+/// The code of a path that was listed.
+fn code(ran: &Ran) -> Vec<u8> {
+    ran.steps.iter().flat_map(|step| step.code.iter().copied()).collect()
+}
+
+/// What an NMI saves and restores, besides registers.
+const STATE: [&str; 6] = ["pti=", "copy-frame=", "paging=", "segments=", "swapgs=", "ibrs="];
+
+/// Whether a way with this code has not been looked at where an NMI saves and restores the same.
+fn is_new(processor: Processor, way: Vec<u8>, switches: &str) -> bool {
+    static SEEN: Mutex<BTreeSet<(&str, bool, Vec<u8>, String)>> = Mutex::new(BTreeSet::new());
+    let is_state = |switch: &&str| STATE.iter().any(|name| switch.starts_with(name));
+    let state = switches.split(' ').filter(is_state).collect::<BTreeSet<_>>().into_iter().collect();
+    let key = (processor.model, processor.mode == Mode::Long, way, state);
+    SEEN.lock().unwrap().insert(key) || is_whole()
 }
 
 /// NMIs at every instruction of the check of isolation, which succeeds all the same: one for each check, a little later each time.
