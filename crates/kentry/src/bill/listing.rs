@@ -203,7 +203,7 @@ mod tests {
     use attribution::assembly::{OF_C, family, stands_for_c};
     use std::collections::BTreeSet;
     use table::ORDER;
-    use table::paths::Step;
+    use table::paths::{Path, Step};
 
     /// In Linux's order, what is attached to hooks where registers are saved is in what stands for C; and no family of that has died out.
     #[test]
@@ -220,16 +220,19 @@ mod tests {
             };
             (1..order.values.len() as u32).any(allows)
         };
-        let steps: Vec<Step> = templates.paths.iter().flat_map(|path| templates.steps(path)).collect();
-        let found: BTreeSet<&str> = steps
-            .iter()
+        let steps = |path: &Path| Built { template: templates.steps(path), steps: &[] };
+        let built: Vec<Built> = templates.paths.iter().map(steps).collect();
+        let ordered = built.iter().filter(|path| path.has_order(Table::get()));
+        let found: BTreeSet<&str> = ordered
+            .flat_map(|path| &path.template)
             .filter(|step| attached.contains(&step.start))
             .filter(is_in_order)
             .map(|step| step.name.as_str())
             .collect();
         let others: Vec<&&str> = found.iter().filter(|name| !stands_for_c(name)).collect();
         assert!(found.len() > 10 && others.is_empty(), "{others:?} of {found:?}");
-        let families: BTreeSet<&str> = steps.iter().map(|step| family(&step.name)).collect();
+        let all = built.iter().flat_map(|path| &path.template);
+        let families: BTreeSet<&str> = all.map(|step| family(&step.name)).collect();
         assert!(OF_C.iter().all(|known| families.contains(known)), "{families:?}");
     }
 
