@@ -4,7 +4,7 @@ use crate::assembly::family::{is_of_exceptions, serves};
 use crate::assembly::steps_of_lab;
 use crate::bill;
 use std::collections::BTreeMap;
-use table::paths::Step;
+use table::paths::{Path, Step};
 use table::{EVERYWHERE, Entry, Kind, ORDER, Origin, Setting, Table};
 
 /// Steps that stand before or behind the frame, whichever it is, and are not of it.
@@ -28,14 +28,11 @@ pub struct Built<'a> {
     pub steps: &'a [record::Step],
 }
 
-impl Built<'_> {
-    /// Whether the order of its steps is switched.
-    pub fn has_order(&self, table: &Table) -> bool {
-        let order = table.switch(ORDER).map(|order| u32::from(order.id));
-        // Steps of hooks are of many paths.
-        let mut own = self.template.iter().filter(|step| step.hook.is_none());
-        own.any(|step| step.conditions.iter().any(|one| Some(one.which) == order))
-    }
+/// Whether the order of a path's own steps is switched; those of hooks are of many paths.
+pub fn has_order(table: &Table, path: &Path) -> bool {
+    let order = table.switch(ORDER).map(|order| u32::from(order.id));
+    let mut conditions = path.own.steps.iter().flat_map(|step| &step.conditions);
+    conditions.any(|one| Some(one.which) == order)
 }
 
 /// The profile's settings in Linux's order, with what Linux has for each.

@@ -16,8 +16,8 @@ use crate::os::interrupts;
 use crate::saving::Saving;
 use attribution::anatomy::Followed;
 use attribution::assembly::{
-    Assembly, Brought, Columns, Order, c_parts, explained, of_lab, of_linux, returns, steps_of_column,
-    switched_off, to_the_handler,
+    Assembly, Brought, Columns, Order, c_parts, explained, has_order, of_lab, of_linux, returns,
+    steps_of_column, switched_off, to_the_handler,
 };
 use attribution::bill::{Bill, Plan, Step};
 use measure::lab::{Accel, Emulator, Listed, Options, choose};
@@ -141,7 +141,7 @@ impl Both {
             off,
             on,
             lacking: lacking.collect(),
-            is_ordered: listing.with_template(&templates)?.has_order(table),
+            is_ordered: has_order(table, listing.template(&templates)?),
             columns: Columns { lab: of_lab(&listing.built.steps), linux: of_linux(&followed.anatomy) },
             c: c_parts(&followed.anatomy),
         };

@@ -8,7 +8,7 @@ use attribution::bill::Plan;
 use measure::lab::{Configuration, Configurations, Emulator, Listed};
 use places::lab::Limits;
 use std::fmt::Write;
-use table::paths::{File, Paths};
+use table::paths::{File, Path, Paths};
 use table::{Entry, Table};
 
 /// Columns for an instruction.
@@ -74,14 +74,13 @@ pub fn templates() -> Result<(File<'static>, Paths), Error> {
 }
 
 impl Listing<'_> {
-    /// With its template in the kernel's file.
+    /// Its template in the kernel's file.
     ///
     /// # Errors
     /// [`Error::Environment`] when the kernel's file has no such path.
-    pub fn with_template(&self, templates: &Paths) -> Result<Built<'_>, Error> {
+    pub fn template<'p>(&self, templates: &'p Paths) -> Result<&'p Path, Error> {
         let path = templates.path(&self.path);
-        let path = path.ok_or_else(|| Error::Environment(format!("there is no path {}", self.path)))?;
-        Ok(Built { template: templates.steps(path), steps: &self.built.steps })
+        path.ok_or_else(|| Error::Environment(format!("there is no path {}", self.path)))
     }
 
     /// Of each step, the place of the setting that brings it; none of those that bare has.
@@ -91,7 +90,8 @@ impl Listing<'_> {
     pub fn places(&self, order: &Order, templates: &Paths) -> Result<Vec<Option<usize>>, Error> {
         let values: Vec<(&str, &str)> = self.built.configuration.values().collect();
         let unknown = |Unknown(step)| Error::Environment(Unknown(report::plain(&step).into()).to_string());
-        order.places(&self.with_template(templates)?, &values).map_err(unknown)
+        let template = templates.steps(self.template(templates)?);
+        order.places(&Built { template, steps: &self.built.steps }, &values).map_err(unknown)
     }
 }
 
@@ -200,10 +200,10 @@ fn said(text: &mut String, judged: &Judged) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use attribution::assembly::{OF_C, family, stands_for_c};
+    use attribution::assembly::{OF_C, family, has_order, stands_for_c};
     use std::collections::BTreeSet;
     use table::ORDER;
-    use table::paths::{Path, Step};
+    use table::paths::Step;
 
     /// In Linux's order, what is attached to hooks where registers are saved is in what stands for C; and no family of that has died out.
     #[test]
@@ -220,19 +220,18 @@ mod tests {
             };
             (1..order.values.len() as u32).any(allows)
         };
-        let steps = |path: &Path| Built { template: templates.steps(path), steps: &[] };
-        let built: Vec<Built> = templates.paths.iter().map(steps).collect();
-        let ordered = built.iter().filter(|path| path.has_order(Table::get()));
-        let found: BTreeSet<&str> = ordered
-            .flat_map(|path| &path.template)
+        let ordered = templates.paths.iter().filter(|path| has_order(Table::get(), path));
+        let steps: Vec<Step> = ordered.flat_map(|path| templates.steps(path)).collect();
+        let found: BTreeSet<&str> = steps
+            .iter()
             .filter(|step| attached.contains(&step.start))
             .filter(is_in_order)
             .map(|step| step.name.as_str())
             .collect();
         let others: Vec<&&str> = found.iter().filter(|name| !stands_for_c(name)).collect();
         assert!(found.len() > 10 && others.is_empty(), "{others:?} of {found:?}");
-        let all = built.iter().flat_map(|path| &path.template);
-        let families: BTreeSet<&str> = all.map(|step| family(&step.name)).collect();
+        let own = templates.paths.iter().flat_map(|path| &path.own.steps).chain(&steps);
+        let families: BTreeSet<&str> = own.map(|step| family(&step.name)).collect();
         assert!(OF_C.iter().all(|known| families.contains(known)), "{families:?}");
     }
 
