@@ -89,7 +89,7 @@ impl Listing<'_> {
     /// [`Error::Environment`] when the kernel's file has not what the kernel has listed.
     pub fn places(&self, order: &Order, templates: &Paths) -> Result<Vec<Option<usize>>, Error> {
         let values: Vec<(&str, &str)> = self.built.configuration.values().collect();
-        let unknown = |Unknown(step)| Error::Environment(Unknown(report::plain(&step).into()).to_string());
+        let unknown = |Unknown(step)| Error::Environment(Unknown(report::plain(&step)).to_string());
         let template = templates.steps(self.template(templates)?);
         order.places(&Built { template, steps: &self.built.steps }, &values).map_err(unknown)
     }
