@@ -6,7 +6,7 @@
 //! them: no instruction may be left out.
 
 use crate::build::{Program, freestanding_with};
-use crate::guest::{Ran, Script, Session, intel_has_syscall_32};
+use crate::guest::{AMD_IN_QEMU, Ran, Script, Session, intel_has_syscall_32};
 use crate::kernel::{Kernel, Step};
 use crate::monitor::{is_missing, wrapped};
 use crate::spec_ctrl::kernel_with_spec_ctrl;
@@ -71,7 +71,7 @@ pub struct Processor {
 pub const INTEL: Processor =
     Processor { model: "max,vendor=GenuineIntel", has_sysenter: true, mode: Mode::Long };
 /// In 32-bit code QEMU executes `sysenter`, and then raises #UD at `sysexit`.
-pub const AMD: Processor = Processor { model: "EPYC", has_sysenter: false, mode: Mode::Long };
+pub const AMD: Processor = Processor { model: AMD_IN_QEMU, has_sysenter: false, mode: Mode::Long };
 
 impl Processor {
     /// The same with the other kernel. In protected mode it has `sysexit`, too, whatever its vendor.

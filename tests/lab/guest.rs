@@ -27,6 +27,10 @@ pub const NOW: u64 = 1_700_000_000;
 pub static QEMU: LazyLock<String> =
     LazyLock::new(|| Qemu::new(Accelerator::Tcg, None).version(&limits()).unwrap_or_default());
 
+/// AMD's processors by the emulators' names for them.
+pub const AMD_IN_QEMU: &str = "EPYC";
+pub const AMD_IN_BOCHS: &str = "ryzen";
+
 /// What the kernel is booted in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Emulator {
@@ -57,13 +61,9 @@ impl Emulator {
     /// `syscall` in 32-bit code, and AMD's no `sysenter` in long mode.
     pub fn lacks(self, entry: &Entry) -> bool {
         let differs = entry.differs.get(self.name()).is_some_and(|differs| self.is_of(differs));
-        let is_tcg = matches!(self, Emulator::TcgIntel | Emulator::TcgAmd);
-        // QEMU checks no limits of segments, and the kernel takes the segment away.
-        if entry.name == "limit-fault" && is_tcg {
-            return true;
-        }
-        // Behind a gate into ring 1, QEMU has the privileges of ring 0, and the kernel closes it.
-        if !entry.through.is_empty() && matches!(self, Emulator::TcgIntel | Emulator::TcgAmd) {
+        // QEMU checks no limits of segments, and the kernel takes the segment away; and behind a gate into ring 1 it has the privileges of
+        // ring 0, and the kernel closes that.
+        if self.is_tcg() && (entry.name == "limit-fault" || !entry.through.is_empty()) {
             return true;
         }
         match self {
@@ -77,11 +77,10 @@ impl Emulator {
     /// The same of a kernel: in protected mode, QEMU has the privileges of rings 1 and 2, and both vendors' processors have `sysenter`; but it checks no
     /// limits of segments, and redirects no interrupts.
     pub fn lacks_on(self, kernel: Kernel, entry: &Entry) -> bool {
-        let is_tcg = matches!(self, Emulator::TcgIntel | Emulator::TcgAmd);
         match (kernel, entry.name.as_str()) {
             // AMD's is open with events-by=task alone.
             (Kernel::LabI386, "syscall-i386") => true,
-            (Kernel::LabI386, "limit-fault" | "v86-int-redirected") => is_tcg,
+            (Kernel::LabI386, "limit-fault" | "v86-int-redirected") => self.is_tcg(),
             (Kernel::LabI386, _) => false,
             _ => self.lacks(entry),
         }
@@ -91,8 +90,8 @@ impl Emulator {
     pub fn model(self) -> Option<&'static str> {
         match self {
             Emulator::TcgIntel | Emulator::Bochs => None,
-            Emulator::TcgAmd => Some("EPYC"),
-            Emulator::BochsAmd => Some("ryzen"),
+            Emulator::TcgAmd => Some(AMD_IN_QEMU),
+            Emulator::BochsAmd => Some(AMD_IN_BOCHS),
         }
     }
 

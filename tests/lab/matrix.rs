@@ -1,6 +1,6 @@
 //! Every entry in every emulator: its outcome and its answer, as the lab's notes found them; and what depends on the processor.
 
-use crate::guest::{Answer, Emulator, Script, Session, intel_has_syscall_32, qemu_is_before};
+use crate::guest::{AMD_IN_QEMU, Answer, Emulator, Script, Session, intel_has_syscall_32, qemu_is_before};
 use crate::protected;
 use crate::trial::working;
 use places::lab::{Accelerator, End, Mode, Qemu};
@@ -209,11 +209,11 @@ pub fn check_all(
 ) {
     let boot = |emulator: Emulator| {
         let (mut script, mut asked) = (Script::in_mode(mode), Vec::new());
-        for (configuration, switches) in configurations(emulator).into_iter().enumerate() {
+        for (place, switches) in configurations(emulator).into_iter().enumerate() {
             script.set(switches);
             for (entry, operation) in rows(emulator) {
                 script.row(entry, operation);
-                asked.push((configuration, entry, operation));
+                asked.push((place, switches, entry, operation));
             }
         }
         script.boot(emulator).map(|session| (emulator, asked, session.ran))
@@ -222,22 +222,22 @@ pub fn check_all(
         let threads = Emulator::ALL.map(|emulator| scope.spawn(move || boot(emulator)));
         threads.into_iter().filter_map(|thread| thread.join().unwrap()).collect()
     });
-    let (mut wrong, mut counts) = (Vec::new(), BTreeMap::<_, BTreeMap<i64, Vec<&str>>>::new());
+    let (mut wrong, mut counts) = (Vec::new(), BTreeMap::<_, BTreeMap<i64, Vec<String>>>::new());
     for (emulator, asked, ran) in &booted {
-        for ((configuration, entry, operation), ran) in asked.iter().zip(ran) {
+        for ((place, switches, entry, operation), ran) in asked.iter().zip(ran) {
             let answer = ran.answer();
             if answer != expected_in(mode, *emulator, (entry, operation)) {
                 wrong.push(format!("{} in {}: {answer:x?}", ran.label, emulator.name()));
             }
             if answer == Answer::Ok {
                 let count = i64::try_from(ran.cost()).unwrap() - more(*emulator, entry, operation);
-                let of_row = counts.entry((configuration, &entry.name, &operation.name)).or_default();
-                of_row.entry(count).or_default().push(emulator.name());
+                let of_row = counts.entry((place, &entry.name, &operation.name)).or_default();
+                of_row.entry(count).or_default().push(format!("{}, {switches}", emulator.name()));
             }
         }
     }
-    for ((configuration, entry, operation), counts) in counts.iter().filter(|(_, counts)| counts.len() > 1) {
-        wrong.push(format!("{entry} {operation} in configuration {configuration}: {counts:?}"));
+    for ((_, entry, operation), counts) in counts.iter().filter(|(_, counts)| counts.len() > 1) {
+        wrong.push(format!("{entry} {operation}: {counts:?}"));
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
@@ -410,7 +410,7 @@ fn the_entry_that_the_kernel_chooses_is_the_fastest_that_the_processor_has() {
     for (model, vendor, chosen) in [
         ("max,vendor=GenuineIntel", abi::VENDOR_INTEL, abi::GATEWAY_SYSENTER),
         ("max,vendor=GenuineIntel,-sep", abi::VENDOR_INTEL, abi::GATEWAY_INT80),
-        ("EPYC", abi::VENDOR_AMD, abi::GATEWAY_SYSCALL),
+        (AMD_IN_QEMU, abi::VENDOR_AMD, abi::GATEWAY_SYSCALL),
         ("Dhyana", abi::VENDOR_AMD, abi::GATEWAY_SYSCALL),
         ("max,vendor=CentaurHauls", abi::VENDOR_OTHER, abi::GATEWAY_INT80),
     ] {

@@ -2,7 +2,7 @@
 //! registers, its memory and its settings as it has left them.
 
 use crate::build::{Program, freestanding};
-use crate::guest::{Emulator, LIMIT, Script, Session};
+use crate::guest::{AMD_IN_BOCHS, Emulator, LIMIT, Script, Session};
 use crate::kernel::Kernel;
 use crate::silicon::{boot_in_bochs, boot_kernel, boot_with};
 use crate::trial::SHORT;
@@ -181,7 +181,7 @@ fn without_stack_segment() -> Vec<u8> {
 
 #[test]
 fn a_switch_that_leaves_the_stack_segment_as_it_is_would_be_noticed() {
-    let Some(session) = boot_in_bochs("ryzen", &amd_stacks(), without_stack_segment()) else { return };
+    let Some(session) = boot_in_bochs(AMD_IN_BOCHS, &amd_stacks(), without_stack_segment()) else { return };
     assert!(session.ran.iter().any(|ran| ran.end != End::Exited(0)));
 }
 

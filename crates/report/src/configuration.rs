@@ -62,18 +62,14 @@ pub(crate) fn common(document: &Document, wanted: impl Fn(&str) -> bool) -> Stri
 fn shared(document: &Document) -> impl Iterator<Item = (&String, &String)> {
     let names = document.results.first().into_iter().flat_map(|first| first.configuration.keys());
     names.filter_map(|name| {
-        let has_its_own = |row: &&Row| document.is_of_lab() && fixes(row, name);
+        let fixes = |row: &&Row| Table::get().entry(&row.entry).is_some_and(|entry| entry.fixes(name));
+        let has_its_own = |row: &&Row| document.is_of_lab() && fixes(row);
         let free = || document.results.iter().filter(|row| !has_its_own(row));
         let are_all_fixed = free().next().is_none();
         let mut rows = document.results.iter().filter(|row| are_all_fixed || !has_its_own(row));
         let value = rows.next()?.configuration.get(name)?;
         rows.all(|row| row.configuration.get(name) == Some(value)).then_some((name, value))
     })
-}
-
-/// Whether the row's entry always runs with one value of a switch.
-fn fixes(row: &Row, switch: &str) -> bool {
-    Table::get().entry(&row.entry).is_some_and(|entry| entry.needs.contains_key(switch))
 }
 
 /// The switches of a row that are neither the lab's defaults on that machine nor the same for all; of a document that does not tell its

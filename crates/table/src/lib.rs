@@ -339,6 +339,19 @@ impl Entry {
         }
     }
 
+    /// Whether it always runs with one value of a switch of the lab's.
+    pub fn fixes(&self, switch: &str) -> bool {
+        self.needs.contains_key(switch)
+    }
+
+    /// The signal by which Linux answers what the lab serves as this operation; none where Linux serves it, too.
+    pub fn signal_in_place_of(&self, operation: &str) -> Option<&str> {
+        let of_linux = self.operations_on(Kernel::Linux);
+        let is_served = of_linux.iter().any(|name| name == operation);
+        let is_answered = !is_served && of_linux.iter().any(|name| name == special::SIGNAL);
+        self.signal.as_deref().filter(|_| is_answered)
+    }
+
     /// Names of the operations that it can serve by the calls of a personality, in the lab where that is not Linux's own.
     pub fn operations_of(&self, whose: Whose) -> &[String] {
         match whose {
@@ -666,6 +679,10 @@ mod tests {
         let ud = table.entry("ud").unwrap();
         assert_eq!(ud.operations_on(Kernel::Linux), ["signal"]);
         assert!(ud.operations_on(Kernel::Lab).contains(&"getppid".to_string()));
+        assert_eq!(["getppid", "signal"].map(|name| ud.signal_in_place_of(name)), [Some("SIGILL"), None]);
+        assert_eq!(table.entry("page-fault").unwrap().signal_in_place_of("minor-fault"), None);
+        let of = |name: &str| table.entry(name).unwrap().signal_in_place_of("getppid");
+        assert_eq!(["syscall-x86_64", "trapgate-i386"].map(of), [None; 2]);
         assert!(table.entry("libc").unwrap().operations_on(Kernel::Lab).is_empty());
         assert!(table.entry("trapgate-i386").unwrap().operations_on(Kernel::Linux).is_empty());
     }

@@ -160,12 +160,14 @@ impl Switch {
 
     /// Whether a value has all that another has, and more.
     pub fn raises(&self, from: &str, to: &str) -> bool {
+        self.level(from).zip(self.level(to)).is_some_and(|(from, to)| from < to)
+    }
+
+    /// How far a value is raised; none of values of which none has all that another has.
+    pub fn level(&self, value: &str) -> Option<u32> {
         match self.range {
-            Some(_) => self.value(from).zip(self.value(to)).is_some_and(|(from, to)| from < to),
-            None => {
-                let level = |value: &str| self.levels.iter().position(|level| level == value);
-                level(from).zip(level(to)).is_some_and(|(from, to)| from < to)
-            }
+            Some(_) => self.value(value),
+            None => self.levels.iter().position(|level| level == value)?.try_into().ok(),
         }
     }
 

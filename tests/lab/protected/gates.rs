@@ -124,15 +124,12 @@ fn gates_copy_every_word_to_its_place() {
 /// Boots another kernel.
 pub fn boot(emulator: Emulator, kernel: &[u8], script: &Script) -> Option<Vec<Ran>> {
     let kernel = || kernel.to_vec().into();
-    let boot = |archive: &[u8], programs, limits: &_| match emulator {
-        Emulator::TcgIntel | Emulator::TcgAmd => {
-            let model = (emulator == Emulator::TcgAmd).then_some("EPYC");
+    let model = emulator.model();
+    let boot = |archive: &[u8], programs, limits: &_| match emulator.is_tcg() {
+        true => {
             Qemu { kernel: kernel(), ..Qemu::new(Accelerator::Tcg, model) }.boot(archive, programs, limits)
         }
-        Emulator::Bochs | Emulator::BochsAmd => {
-            let model = (emulator == Emulator::BochsAmd).then_some("ryzen");
-            Bochs { kernel: kernel(), ..Bochs::new(model) }.boot(archive, programs, limits)
-        }
+        false => Bochs { kernel: kernel(), ..Bochs::new(model) }.boot(archive, programs, limits),
     };
     let hertz = if emulator.is_tcg() { Qemu::TCG_HERTZ } else { Bochs::HERTZ };
     Some(script.boot_in(&boot, hertz)?.ran)

@@ -2,7 +2,7 @@
 
 use crate::build::{Program, freestanding, freestanding_with};
 use crate::faults::flags;
-use crate::guest::{Answer, Emulator, Script, Session, bochs_is_missing};
+use crate::guest::{AMD_IN_QEMU, Answer, Emulator, Script, Session, bochs_is_missing};
 use crate::kernel::Kernel;
 use crate::trial::{Case, Exit, Vector, case, is_as};
 use places::lab::{Accelerator, Bochs, End, Mode, Qemu};
@@ -313,13 +313,15 @@ fn try_switches(emulator: &str, is_tcg: bool, boot: impl Fn(&Script, &[u8]) -> O
 
 #[test]
 fn switches_that_must_fault() {
-    for model in [None, Some("ryzen")].into_iter().filter(|_| !bochs_is_missing()) {
+    for model in
+        [Emulator::Bochs, Emulator::BochsAmd].map(Emulator::model).into_iter().filter(|_| !bochs_is_missing())
+    {
         try_switches("Bochs", false, |script, file| {
             let bochs = Bochs { kernel: file.to_vec().into(), ..Bochs::new(model) };
             script.boot_in(&|archive, programs, limits| bochs.boot(archive, programs, limits), Bochs::HERTZ)
         });
     }
-    for model in [None, Some("EPYC")] {
+    for model in [Emulator::TcgIntel, Emulator::TcgAmd].map(Emulator::model) {
         try_switches("QEMU", true, |script, file| {
             let qemu = Qemu { kernel: file.to_vec().into(), ..Qemu::new(Accelerator::Tcg, model) };
             script.boot_in(&|archive, programs, limits| qemu.boot(archive, programs, limits), Qemu::TCG_HERTZ)
@@ -334,9 +336,9 @@ fn a_program_goes_on_with_its_own_page_tables() {
     let program = program(&kernel);
     for (model, switches) in [
         (None, "pti=on events-by=gate"),
-        (Some("EPYC"), "pti=on events-by=gate"),
-        (Some("EPYC"), "pti=on events-by=task"),
-        (Some("EPYC"), "pti=off events-by=task"),
+        (Some(AMD_IN_QEMU), "pti=on events-by=gate"),
+        (Some(AMD_IN_QEMU), "pti=on events-by=task"),
+        (Some(AMD_IN_QEMU), "pti=off events-by=task"),
     ] {
         let mut script = Script::protected();
         script.set(&format!("smap=off smep=off umip=off {switches}"));

@@ -3,25 +3,14 @@
 use crate::anatomy::symbols::Symbols;
 use iced_x86::{Code, Formatter, GasFormatter, Instruction, OpKind, SymbolResolver, SymbolResult};
 use std::rc::Rc;
-
-/// What writes instructions as the GNU assembler does, with these names in the place of addresses.
-pub(crate) fn formatter(names: Option<Box<dyn SymbolResolver>>) -> GasFormatter {
-    let mut formatter = GasFormatter::with_options(names, None);
-    let options = formatter.options_mut();
-    options.set_space_after_operand_separator(true);
-    options.set_uppercase_hex(false);
-    options.set_signed_immediate_operands(true);
-    options.set_branch_leading_zeros(false);
-    options.set_show_symbol_address(false);
-    formatter
-}
+use table::paths::gnu_formatter;
 
 /// Writes instructions with a kernel's symbols.
 pub(crate) struct Writer(GasFormatter);
 
 impl Writer {
     pub fn new(symbols: Rc<Symbols>) -> Writer {
-        Writer(formatter(Some(Box::new(Names(symbols)))))
+        Writer(gnu_formatter(Some(Box::new(Names(symbols)))))
     }
 
     /// `call do_syscall_64`

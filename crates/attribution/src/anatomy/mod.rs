@@ -26,7 +26,6 @@ mod tell;
 pub use beside::{Beside, BesideLine, Verdict};
 pub(crate) use code::is_nop;
 pub use count::{Function, PartCount};
-pub(crate) use decode::formatter;
 pub use difference::{Changed, Difference, Piece};
 pub use document::{BootedConfiguration, Cycles, Document, Followed, LeftOut, SCHEMA, Timed, load};
 pub use instruction::{Anatomy, Instruction, Location};

@@ -1,32 +1,14 @@
 //! What a use of an entry executes of the lab's path, by its listing.
 
-use crate::anatomy::formatter;
 use crate::assembly::One;
+use crate::assembly::family::stands_for_c;
 use crate::assembly::kind::kind;
 use iced_x86::{
     Code, ConditionCode, Decoder, DecoderOptions, FlowControl, Formatter, Instruction, Mnemonic, Register,
 };
 use record::Step;
 use std::collections::BTreeMap;
-
-/// Steps of the lab that do what Linux has in C, by how their names begin.
-const C_STEPS: [&str; 15] = [
-    "C: ",
-    "Mach",
-    "a number of Linux",
-    "arguments",
-    "audit: ",
-    "canary: ",
-    "dispatch",
-    "filter: ",
-    "handle",
-    "is there such a call",
-    "mask the number",
-    "no such call",
-    "stack offset: ",
-    "trace: ",
-    "work: ",
-];
+use table::paths::gnu_formatter;
 
 /// No path is longer; a listing from elsewhere may lead round and round.
 const MOST: usize = 4096;
@@ -34,7 +16,7 @@ const MOST: usize = 4096;
 /// The instructions that one call executes, from the first to the one that leaves, without those that stand for C. Conditional branches
 /// are not taken, as in Linux where nothing is special, but for those that ask whether a frame is a program's: it is.
 pub fn of_lab(steps: &[Step]) -> Vec<One> {
-    let mut formatter = formatter(None);
+    let mut formatter = gnu_formatter(None);
     let one = |(place, instruction): (usize, Instruction)| {
         let mut text = String::new();
         formatter.format(&instruction, &mut text);
@@ -96,7 +78,7 @@ fn decoded(steps: &[Step]) -> Listing<'_> {
 }
 
 fn is_c(step: &Step) -> bool {
-    C_STEPS.iter().any(|name| step.name.starts_with(name))
+    stands_for_c(&step.name)
 }
 
 /// Where it goes on; `calls` are the calls within the path that have not returned.

@@ -120,6 +120,38 @@ mod tests {
         assert!(!is("do_int80_emulation") && !is("sync_regs"));
     }
 
+    /// A path of these instructions.
+    fn path(instructions: Vec<Instruction>) -> Anatomy {
+        Anatomy { entry: "syscall-x86_64".into(), operation: "getppid".into(), instructions }
+    }
+
+    #[test]
+    fn an_instruction_of_the_kernel_is_the_assemblers_or_c_and_one_of_the_program_is_neither() {
+        let anatomy = path(vec![
+            one(3, "program", "syscall", Part::Entering),
+            one(0, "entry_SYSCALL_64", "swapgs", Part::Swapgs),
+            one(0, "do_syscall_64", "push %rbx", Part::Handler),
+            one(0, "__x64_sys_getppid", "mov %rax, %rdi", Part::Service),
+            one(0, "clear_bhb_loop", "jmp", Part::Bhb),
+            one(0, "entry_SYSCALL_64", "sysretq", Part::Leaving),
+        ]);
+        let texts: Vec<String> = of_linux(&anatomy).into_iter().map(|one| one.text).collect();
+        assert_eq!(texts, ["swapgs", "sysretq"]);
+        let c: Vec<_> = c_parts(&anatomy).into_iter().map(|count| (count.part, count.count)).collect();
+        assert_eq!(c, [(Part::Bhb, 1), (Part::Handler, 1), (Part::Service, 1)]);
+    }
+
+    #[test]
+    fn a_boot_that_untrains_returns_by_thunks_too_and_what_is_idle_says_nothing() {
+        let idle = |function: &str| Instruction { idle: true, ..one(0, function, "nop", Part::Returns) };
+        let busy = |function: &str| one(0, function, "ret", Part::Returns);
+        let of = |instructions: Vec<Instruction>| returns(&path(instructions)).map(|found| found.to_string());
+        assert_eq!(of(vec![busy("__x86_return_thunk")]).as_deref(), Some("returns=thunk"));
+        let both = vec![busy("retbleed_untrain_ret"), busy("retbleed_return_thunk")];
+        assert_eq!(of(both).as_deref(), Some("returns=untrain"));
+        assert_eq!(of(vec![idle("entry_untrain_ret"), busy("do_syscall_64")]), None);
+    }
+
     #[test]
     fn what_is_left_of_a_profile_can_be_built() {
         let table = Table::get();

@@ -30,6 +30,8 @@ struct Pair<'a> {
     with: &'a Row,
     base: &'a Row,
     others: usize,
+    /// How far these are raised together: of two with as many, `pti=on` is more than `pti=trampoline`.
+    raised: u64,
     is_alone: bool,
 }
 
@@ -53,7 +55,8 @@ impl Price {
             .filter(|pair| pair.with.entry == first.with.entry && pair.with.operation == first.with.operation)
             .collect();
         let alone = of_row.iter().find(|pair| pair.is_alone);
-        let company = of_row.iter().filter(|pair| !pair.is_alone).max_by_key(|pair| pair.others);
+        let company =
+            of_row.iter().filter(|pair| !pair.is_alone).max_by_key(|pair| (pair.others, pair.raised));
         let figure = |pair: &Pair| added(document, pair);
         let (alone, company) =
             (alone.map(|pair| figure(pair)), company.map(|pair| (figure(pair), pair.others)));
@@ -101,10 +104,12 @@ fn pair<'a>(
     })?;
     let bare = table.bare();
     let changed = |(name, value): &(&String, &String)| bare.get(*name) != Some(value);
+    let level = |(name, value): (&String, &String)| table.switch(name)?.level(value);
+    let raised = beside.iter().filter(changed).filter_map(level).map(u64::from).sum();
     let changed: BTreeSet<&String> = beside.iter().filter(changed).map(|(name, _)| name).collect();
     let required = table.required(setting, &with.configuration).unwrap_or_default();
     let required: BTreeSet<&String> = required.iter().map(|needed| &needed.name).collect();
-    Some(Pair { with, base, others: changed.len(), is_alone: changed.is_subset(&required) })
+    Some(Pair { with, base, others: changed.len(), raised, is_alone: changed.is_subset(&required) })
 }
 
 /// The first row less the second, as a bill makes it.

@@ -130,7 +130,7 @@ fn a_trap_of_gnu_mach_is_billed_with_its_personality_and_with_no_call_of_linux()
 fn what_the_entry_decides_is_no_step() {
     let text = table::SOURCE.replacen("gate = \"trap\"", "gate = \"trap\", stack = \"frame\"", 1);
     let table = Table::parse(&text).unwrap();
-    let entry = table.entries.iter().find(|entry| entry.needs.contains_key("stack")).unwrap();
+    let entry = table.entries.iter().find(|entry| entry.fixes("stack")).unwrap();
     let question = question(&["stack=frame", "clear-registers=on"], 0);
     let question = Question { entry: entry.name.clone(), ..question };
     let plan = Plan::new(&table, question, processor(true)).unwrap();

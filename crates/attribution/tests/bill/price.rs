@@ -1,17 +1,32 @@
 //! What any run of the lab tells of a setting.
 
 use crate::common::{counted, processor, question};
-use attribution::bill::{Configuration, Plan, Price, Unit};
+use attribution::bill::{Bill, Configuration, Plan, Price, Unit};
 use std::collections::BTreeSet;
 use table::{Setting, Table};
 
 const STEPS: [&str; 6] =
     ["smap=on", "pti=trampoline", "pti=on", "copy-frame=on", "stack=frame", "clear-registers=on"];
 
-/// More with each step, and one less where there are many.
+/// More with each step, and one less for each two of them that are there together.
 fn cost(configuration: &Configuration) -> f64 {
-    let steps = configuration.steps.iter().map(|place| (1 << place) as f64).sum::<f64>();
-    20.0 + steps - f64::from(u8::from(configuration.steps.len() > 3))
+    let steps = configuration.steps.iter().map(|place| (4 << place) as f64).sum::<f64>();
+    let count = configuration.steps.len();
+    20.0 + steps - (count * count.saturating_sub(1) / 2) as f64
+}
+
+/// Of bare, of each step alone and of the interactions.
+fn shares_add_up(bill: &Bill) {
+    let [whole, bare, interactions] =
+        [bill.whole, bill.bare, bill.interactions].map(|figure| figure.unwrap().estimate);
+    assert_ne!(interactions, 0.0);
+    for line in &bill.lines {
+        assert_ne!(line.alone, line.in_company, "{}", line.step.name());
+        let part = line.alone.unwrap().estimate / whole;
+        assert_eq!(line.share, Some(part), "{}", line.step.name());
+    }
+    let shares: f64 = bill.lines.iter().filter_map(|line| line.share).sum();
+    assert!((shares + (bare + interactions) / whole - 1.0).abs() < 1e-9, "{shares}");
 }
 
 #[test]
@@ -22,6 +37,7 @@ fn of_the_run_of_a_bill_it_is_what_the_bill_says_of_the_step() {
     let document = counted(&plan.question, &rows);
     let bill = plan.bill(&document, None);
     assert_eq!(bill.lines.len(), STEPS.len());
+    shares_add_up(&bill);
     for line in &bill.lines {
         let setting = Setting::new(&line.step.switch, &line.step.value);
         let price = Price::of(table, &document, &setting).unwrap();

@@ -25,7 +25,7 @@ use table::{BadSet, Entry, Kernel, Mistake, Probe, Profile, Setting, Table};
 const USUAL: [&str; 2] = [GETPPID.operation, "minor-fault"];
 
 /// The operation whose process executes another program.
-const MAKES_PROCESS: &str = "unixbench-exec";
+const EXECUTES_ANOTHER: &str = "unixbench-exec";
 
 /// Which profile stands beside the path where nobody names one; and the word for no profile.
 const AUTO: &str = "auto";
@@ -314,7 +314,7 @@ impl AnatomyArgs {
     fn row(&self, table: &Table) -> Result<(String, String), Error> {
         let word = if self.event().is_some() { GETPPID.entry } else { &self.entry };
         let named = match self.event() {
-            Some(Event::Execve) => vec![MAKES_PROCESS.to_string()],
+            Some(Event::Execve) => vec![EXECUTES_ANOTHER.to_string()],
             _ => self.operation.iter().cloned().collect(),
         };
         if let Some(why) = is_an_operation(table, word).or_else(|| self.is_a_kernel()) {

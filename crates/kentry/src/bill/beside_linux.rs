@@ -4,7 +4,7 @@
 use crate::anatomy;
 use crate::bill::Runs;
 use crate::bill::args::BillArgs;
-use crate::bill::listing::{self, Listing};
+use crate::bill::listing;
 use crate::counted::{BILL_SECONDS, lab_plan, processor};
 use crate::error::Error;
 use crate::exit::UNFINISHED;
@@ -16,8 +16,8 @@ use crate::os::interrupts;
 use crate::saving::Saving;
 use attribution::anatomy::Followed;
 use attribution::assembly::{
-    Assembly, Brought, Columns, c_parts, explained, of_lab, of_linux, returns, steps_of_column, switched_off,
-    to_the_handler,
+    Assembly, Brought, Columns, Order, c_parts, explained, has_order, of_lab, of_linux, returns,
+    steps_of_column, switched_off, to_the_handler,
 };
 use attribution::bill::{Bill, Plan, Step};
 use measure::lab::{Accel, Emulator, Listed, Options, choose};
@@ -25,25 +25,35 @@ use places::host::Interrupt;
 use places::lab::Limits;
 use report::Kind;
 use std::process::ExitCode;
-use table::{Entry, Kernel, Operation, Profile, Setting, Table};
+use table::special::SIGNAL;
+use table::{Kernel, Profile, Setting, Table};
 
 /// Follows, lists, and shows both. It ends with 0 whether they differ or not.
 pub fn run(args: &BillArgs, kernel: &str) -> Result<ExitCode, Error> {
     let outputs = args.to.open(Kind::ASSEMBLY)?;
-    let Some(followed) = follow(args, kernel)? else { return Ok(ExitCode::from(UNFINISHED)) };
+    let signal = signal(args)?;
+    let Some(followed) = follow(args, kernel, signal)? else { return Ok(ExitCode::from(UNFINISHED)) };
     let interrupt = interrupts::noted();
-    let both = Both::of(args, &followed, &interrupt)?;
+    let both = Both::of(args, &followed, signal, &interrupt)?;
     outputs.write(Look::WHOLE, |format, style| report::assembly(&both.assembly, format, style))?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Follows, lists and counts, and shows the bill with what it explains of this Linux.
 pub fn explain(args: &BillArgs, kernel: &str) -> Result<ExitCode, Error> {
+    if let Some(signal) = signal(args)? {
+        let why = format!(
+            "--follow: Linux answers {} with {signal}, and its handler comes back by a system call; the lab serves a call. --beside-linux compares \
+             what leads to the handler",
+            args.row(Table::get())?.0.name
+        );
+        return Err(Error::Usage(why));
+    }
     let outputs = args.to.open(Kind::BILL)?;
     let saving = Saving::prepare(&args.save, &mut note)?;
-    let Some(followed) = follow(args, kernel)? else { return Ok(ExitCode::from(UNFINISHED)) };
+    let Some(followed) = follow(args, kernel, None)? else { return Ok(ExitCode::from(UNFINISHED)) };
     let interrupt = interrupts::noted();
-    let Both { plan, assembly, brought, emulator, limits } = Both::of(args, &followed, &interrupt)?;
+    let Both { plan, assembly, brought, emulator, limits } = Both::of(args, &followed, None, &interrupt)?;
     let plan_of_lab = lab_plan(Table::get(), &plan, limits.time);
     let document = lab::on(emulator, plan_of_lab, limits, args.guest.seed, &interrupt)?;
     let there = Some(explained(&assembly, &brought, &followed));
@@ -52,8 +62,15 @@ pub fn explain(args: &BillArgs, kernel: &str) -> Result<ExitCode, Error> {
     super::show(args, bill, Runs { lab: &document, linux: None }, outputs, saving, &interrupt)
 }
 
-/// One use of the entry in this kernel; none if it could not be followed, which is said then.
-fn follow(args: &BillArgs, kernel: &str) -> Result<Option<Followed>, Error> {
+/// The signal by which Linux answers what is asked of the lab.
+fn signal(args: &BillArgs) -> Result<Option<&'static str>, Error> {
+    let (entry, operation) = args.row(Table::get())?;
+    Ok(entry.signal_in_place_of(&operation.name))
+}
+
+/// One use of the entry in this kernel, of one that is answered by a signal until its handler begins; none if it could not be followed,
+/// which is said then.
+fn follow(args: &BillArgs, kernel: &str, signal: Option<&str>) -> Result<Option<Followed>, Error> {
     let table = Table::get();
     let (entry, operation) = args.row(table)?;
     // The kernel's release may tell which profile it is; what is wrong with all of them is refused before anything boots.
@@ -61,15 +78,6 @@ fn follow(args: &BillArgs, kernel: &str) -> Result<Option<Followed>, Error> {
     let option = if args.follow.is_some() { "--follow" } else { "--beside-linux" };
     if args.guest.options(BILL_SECONDS).accel == Accel::Kvm {
         let why = format!("{option}: only QEMU's emulation can be followed; leave --accel kvm out");
-        return Err(Error::Usage(why));
-    }
-    let signal = answer(entry, operation);
-    if let Some(signal) = signal.filter(|_| args.follow.is_some()) {
-        let why = format!(
-            "--follow: Linux answers {} with {signal}, and its handler comes back by a system call; the lab serves a call. --beside-linux compares \
-             what leads to the handler",
-            entry.name
-        );
         return Err(Error::Usage(why));
     }
     let asked = if signal.is_some() { SIGNAL } else { &operation.name };
@@ -88,16 +96,6 @@ fn follow(args: &BillArgs, kernel: &str) -> Result<Option<Followed>, Error> {
     }
 }
 
-/// The operation of Linux's exceptions.
-const SIGNAL: &str = "signal";
-
-/// The signal by which Linux answers what the lab serves as a call.
-fn answer<'a>(entry: &'a Entry, operation: &Operation) -> Option<&'a str> {
-    let of_linux = entry.operations_on(Kernel::Linux);
-    let is_answer = !of_linux.contains(&operation.name) && of_linux.iter().any(|name| name == SIGNAL);
-    entry.signal.as_deref().filter(|_| is_answer)
-}
-
 /// The lab's path beside that of a Linux.
 struct Both {
     plan: Plan,
@@ -111,19 +109,24 @@ struct Both {
 impl Both {
     /// The profile is that of the kernel's release, and the lab has what this boot of Linux has: steps that are switched off there are left
     /// out.
-    fn of(args: &BillArgs, followed: &Followed, interrupt: &Interrupt) -> Result<Both, Error> {
+    fn of(
+        args: &BillArgs,
+        followed: &Followed,
+        signal: Option<&str>,
+        interrupt: &Interrupt,
+    ) -> Result<Both, Error> {
         let table = Table::get();
         let mut question =
             args.question_of(table, args.profile_of(table, &followed.configuration.release)?)?;
         let entry = path_listing::entry(table, Kernel::Lab, &question.entry)?;
-        let operation = table.operation(&question.operation);
         let off = leave_out(&mut question.profile, followed);
         let on = add(&mut question.profile, followed);
         let options = Options { accel: Accel::Tcg, ..args.guest.options(BILL_SECONDS) };
         let limits = lab::limits(&options, interrupt);
         let emulator = choose(&options, &limits, &mut note_no_times)?;
         let plan = Plan::new(table, question, processor(&emulator, &limits)?)?;
-        let Listing { path, built } = listing::built(table, entry, &plan, &emulator, &limits)?;
+        let listing = listing::built(table, entry, &plan, &emulator, &limits)?;
+        let (_, templates) = listing::templates()?;
         let lacking = plan
             .steps()
             .iter()
@@ -132,17 +135,18 @@ impl Both {
         let assembly = Assembly {
             entry: plan.question.entry.clone(),
             operation: plan.question.operation.clone(),
-            signal: operation.and_then(|operation| answer(entry, operation)).map(str::to_owned),
+            signal: signal.map(str::to_owned),
             kernel: followed.configuration.release.clone(),
             profile: plan.question.profile.name.clone(),
             off,
             on,
             lacking: lacking.collect(),
-            is_ordered: listing::has_order(table, &path)?,
-            columns: Columns { lab: of_lab(&built.steps), linux: of_linux(&followed.anatomy) },
+            is_ordered: has_order(table, listing.template(&templates)?),
+            columns: Columns { lab: of_lab(&listing.built.steps), linux: of_linux(&followed.anatomy) },
             c: c_parts(&followed.anatomy),
         };
-        let brought = brought(&plan, &listing::settings(table, &plan, &path, &built)?, &built);
+        let places = listing.places(&Order::new(table, plan.steps()), &templates)?;
+        let brought = brought(&plan, &places, &listing.built);
         Ok(Both { plan, assembly, brought, emulator, limits })
     }
 }

@@ -3,27 +3,16 @@
 
 use crate::error::Error;
 use crate::lab::listing as path_listing;
-use attribution::assembly::steps_of_lab;
+use attribution::assembly::{Built, Judged, Order, Unknown};
 use attribution::bill::Plan;
 use measure::lab::{Configuration, Configurations, Emulator, Listed};
 use places::lab::Limits;
-use std::collections::BTreeMap;
 use std::fmt::Write;
-use table::paths::{Path, Paths, Step};
-use table::{EVERYWHERE, Entry, Kind, ORDER, Setting, Table};
+use table::paths::{File, Path, Paths};
+use table::{Entry, Table};
 
 /// Columns for an instruction.
 const COLUMN: usize = 48;
-
-/// Steps that stand before or behind the frame, whichever it is, and are not of it.
-const MOVES: [&str; 1] = ["is there such a call"];
-
-/// Steps behind which the way out begins, by how their names begin: the service, or what handles an exception.
-const SERVICE: [&str; 3] = ["dispatch", "handle", "C: handle"];
-
-/// What the orders are of.
-const WAY_IN: &str = "way in: the steps come";
-const WAY_OUT: &str = "way out: the steps come";
 
 /// Columns for what Linux has.
 const LINUX: usize = 52;
@@ -76,34 +65,34 @@ pub fn built<'a>(
     Ok(Listing { path, built })
 }
 
-/// Of each step of a path that was built, the place of the setting that brings it; none of those that bare has.
+/// The templates of the kernel's file.
 ///
 /// # Errors
-/// [`Error::Environment`] when the kernel's file has no such path.
-pub fn settings(table: &Table, plan: &Plan, path: &str, built: &Listed) -> Result<Vec<Option<usize>>, Error> {
-    let (_, templates) = places::lab::kernel_paths(places::lab::Mode::Long).map_err(internal)?;
-    places(table, &Order::new(table, plan), &templates, template(&templates, path)?, built)
+/// [`Error::Environment`] when it has none.
+pub fn templates() -> Result<(File<'static>, Paths), Error> {
+    places::lab::kernel_paths(places::lab::Mode::Long).map_err(|error| Error::Environment(error.to_string()))
 }
 
-/// Whether the order of a path's steps is switched.
-///
-/// # Errors
-/// [`Error::Environment`] when the kernel's file has no such path.
-pub fn has_order(table: &Table, path: &str) -> Result<bool, Error> {
-    let (_, templates) = places::lab::kernel_paths(places::lab::Mode::Long).map_err(internal)?;
-    let steps = templates.steps(template(&templates, path)?);
-    let order = table.switch(ORDER).map(|order| u32::from(order.id));
-    // Steps of hooks are of many paths.
-    let mut own = steps.iter().filter(|step| step.hook.is_none());
-    Ok(own.any(|step| step.conditions.iter().any(|one| Some(one.which) == order)))
-}
+impl Listing<'_> {
+    /// Its template in the kernel's file.
+    ///
+    /// # Errors
+    /// [`Error::Environment`] when the kernel's file has no such path.
+    pub fn template<'p>(&self, templates: &'p Paths) -> Result<&'p Path, Error> {
+        let path = templates.path(&self.path);
+        path.ok_or_else(|| Error::Environment(format!("there is no path {}", self.path)))
+    }
 
-fn template<'a>(templates: &'a Paths, path: &str) -> Result<&'a Path, Error> {
-    templates.path(path).ok_or_else(|| Error::Environment(format!("there is no path {path}")))
-}
-
-fn internal(error: table::paths::Error) -> Error {
-    Error::Environment(error.to_string())
+    /// Of each step, the place of the setting that brings it; none of those that bare has.
+    ///
+    /// # Errors
+    /// [`Error::Environment`] when the kernel's file has not what the kernel has listed.
+    pub fn places(&self, order: &Order, templates: &Paths) -> Result<Vec<Option<usize>>, Error> {
+        let values: Vec<(&str, &str)> = self.built.configuration.values().collect();
+        let unknown = |Unknown(step)| Error::Environment(Unknown(report::plain(&step)).to_string());
+        let template = templates.steps(self.template(templates)?);
+        order.places(&Built { template, steps: &self.built.steps }, &values).map_err(unknown)
+    }
 }
 
 /// Writing to a String cannot fail.
@@ -117,10 +106,9 @@ macro_rules! line {
 /// [`Error::Environment`] when the kernel's file has no such path.
 pub fn text(table: &Table, entry: &Entry, plan: &Plan, listing: &Listing) -> Result<String, Error> {
     let Listing { path, built: listed } = listing;
-    let (kernel, templates) = places::lab::kernel_paths(places::lab::Mode::Long).map_err(internal)?;
-    let template = template(&templates, path)?;
-    let order = Order::new(table, plan);
-    let places = places(table, &order, &templates, template, listed)?;
+    let (kernel, templates) = templates()?;
+    let order = Order::new(table, plan.steps());
+    let places = listing.places(&order, &templates)?;
     let mut text = String::new();
     let start = listed.steps.first().map_or(0, |step| step.address);
     let code =
@@ -135,79 +123,27 @@ pub fn text(table: &Table, entry: &Entry, plan: &Plan, listing: &Listing) -> Res
         let left = std::iter::once(report::plain(&step.name)).chain(
             code(step).into_iter().map(|line| format!("  +{:<4x}{}", line.address - start, line.text)),
         );
-        side_by_side(&mut text, &left.collect::<Vec<_>>(), &order.beside(*place));
+        side_by_side(&mut text, &left.collect::<Vec<_>>(), &beside(&order, *place));
     }
     elsewhere(&mut text, plan, &order, &places);
-    differs(&mut text, table, entry, &order, &places, &listed.steps);
+    line!(text, "");
+    order.judged(entry, &listed.steps, &places).iter().for_each(|judged| said(&mut text, judged));
     Ok(text)
 }
 
-/// The profile's settings in Linux's order, with what Linux has for each.
-struct Order<'a> {
-    settings: Vec<(Setting, Vec<&'a table::Origin>)>,
-    bare: BTreeMap<String, String>,
-}
-
-impl<'a> Order<'a> {
-    fn new(table: &'a Table, plan: &Plan) -> Order<'a> {
-        let of = |step: &attribution::bill::Step| {
-            let setting = Setting::new(&step.switch, &step.value);
-            let origins = table.origins_of(&setting);
-            (setting, origins)
-        };
-        Order { settings: plan.steps().iter().map(of).collect(), bare: table.bare() }
+/// What stands beside a step that the setting in this place brings.
+fn beside(order: &Order, place: Option<usize>) -> Vec<String> {
+    let Some((place, (setting, origins))) = place.and_then(|at| Some((at, order.setting(at)?))) else {
+        return vec!["bare".to_owned()];
+    };
+    let mut lines = vec![format!("{}. {setting}", place + 1)];
+    for origin in origins {
+        let texts = [origin.symbol.clone(), versions(origin)];
+        lines.extend(
+            texts.iter().flat_map(|text| textwrap::wrap(text, LINUX - 3)).map(|line| format!("   {line}")),
+        );
     }
-
-    /// The place of the setting that brings a step: the last of those without which it would not be there. A step that bare has, too,
-    /// has none.
-    fn place_of(&self, table: &Table, step: &Step) -> Option<usize> {
-        let brings = |(place, (setting, _)): (usize, &(Setting, _))| {
-            let switch = table.switch(&setting.name)?;
-            let bare = switch.value(self.bare.get(&setting.name)?)?;
-            let of_switch = step.conditions.iter().filter(|one| one.which == u32::from(switch.id));
-            let value = switch.value(&setting.value)?;
-            let is_new = of_switch.clone().any(|one| !one.allows(bare) && one.allows(value));
-            is_new.then_some(place)
-        };
-        let mut all: Vec<usize> = self.settings.iter().enumerate().filter_map(brings).collect();
-        // In Linux's order every step has that for a condition; what it is for, another says.
-        let is_order = |place: &usize| self.settings.get(*place).is_some_and(|(one, _)| one.name == ORDER);
-        if !all.iter().all(is_order) {
-            all.retain(|place| !is_order(place));
-        }
-        // Of values of one switch that a profile has one after the other, the first brings the step.
-        let last = self.settings.get(*all.last()?)?;
-        all.into_iter()
-            .find(|place| self.settings.get(*place).is_some_and(|(one, _)| one.name == last.0.name))
-    }
-
-    /// Whether its steps stand all over a path, so that it has no place in an order.
-    fn is_everywhere(&self, place: usize) -> bool {
-        self.settings.get(place).is_some_and(|(setting, _)| EVERYWHERE.contains(&setting.name.as_str()))
-    }
-
-    fn name(&self, place: usize) -> String {
-        self.settings.get(place).map(|(setting, _)| setting.to_string()).unwrap_or_default()
-    }
-
-    /// What stands beside a step.
-    fn beside(&self, place: Option<usize>) -> Vec<String> {
-        let Some((place, (setting, origins))) = place.and_then(|at| Some((at, self.settings.get(at)?)))
-        else {
-            return vec!["bare".to_owned()];
-        };
-        let mut lines = vec![format!("{}. {setting}", place + 1)];
-        for origin in origins {
-            let texts = [origin.symbol.clone(), versions(origin)];
-            lines.extend(
-                texts
-                    .iter()
-                    .flat_map(|text| textwrap::wrap(text, LINUX - 3))
-                    .map(|line| format!("   {line}")),
-            );
-        }
-        lines
-    }
+    lines
 }
 
 /// The file, and the versions that have it there.
@@ -215,38 +151,6 @@ fn versions(origin: &table::Origin) -> String {
     let since = origin.since.as_ref().map(|version| format!(", since {version}")).unwrap_or_default();
     let until = origin.until.as_ref().map(|version| format!(", until {version}")).unwrap_or_default();
     format!("{}{since}{until}", origin.file)
-}
-
-/// Of each step that was built, the place of the setting that brings it.
-fn places(
-    table: &Table,
-    order: &Order,
-    templates: &Paths,
-    path: &Path,
-    listed: &Listed,
-) -> Result<Vec<Option<usize>>, Error> {
-    let configuration: Vec<(&str, &str)> = listed.configuration.values().collect();
-    let steps = templates.steps(path);
-    let on: Vec<&Step> =
-        steps.iter().filter(|step| step.hook.is_none() && step.is_on(&configuration)).collect();
-    let mut next = on.iter();
-    // Both have the same steps in the same order; an empty one may be missing in what was listed.
-    // A step that bare has elsewhere has moved, and no setting brings it: the check of a call's number belongs to the dispatch.
-    let bare: Vec<(&str, &str)> =
-        order.bare.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-    let is_in_bare = |name: &str| steps.iter().any(|step| step.name == name && step.is_on(&bare));
-    let place = |built: &record::Step| {
-        let found = next.find(|step| step.name == built.name);
-        let template = found.ok_or_else(|| {
-            Error::Environment(format!(
-                "the kernel lists a step that its file has not: {}",
-                report::plain(&built.name)
-            ))
-        })?;
-        let place = order.place_of(table, template);
-        Ok(place.filter(|_| !MOVES.contains(&template.name.as_str()) || !is_in_bare(&template.name)))
-    };
-    listed.steps.iter().map(place).collect()
 }
 
 /// A line that is too long for its column stands alone.
@@ -265,7 +169,7 @@ fn side_by_side(text: &mut String, left: &[String], right: &[String]) {
 
 /// What of the profile adds nothing to this path: registers, mappings, a switch of address spaces; and what was left out.
 fn elsewhere(text: &mut String, plan: &Plan, order: &Order, places: &[Option<usize>]) {
-    let others = (0..order.settings.len()).filter(|place| !places.contains(&Some(*place)));
+    let others = (0..order.count()).filter(|place| !places.contains(&Some(*place)));
     let others: Vec<usize> = others.collect();
     if others.is_empty() {
         return;
@@ -273,7 +177,7 @@ fn elsewhere(text: &mut String, plan: &Plan, order: &Order, places: &[Option<usi
     line!(text, "\nnot in this path");
     for place in others {
         let why = plan.left_out(place).map(|why| vec![format!("left out: {why}")]).unwrap_or_default();
-        let lines = order.beside(Some(place));
+        let lines = beside(order, Some(place));
         let rest = lines.iter().skip(1).map(|line| line.trim_start().to_owned()).chain(why);
         line!(text, "  {}", lines.first().map(String::as_str).unwrap_or_default());
         for more in rest {
@@ -282,108 +186,55 @@ fn elsewhere(text: &mut String, plan: &Plan, order: &Order, places: &[Option<usi
     }
 }
 
-/// The settings that come to the path in another order than Linux's: on the way in of a system call, the order is the profile's; of an
-/// exception, and on the way out, the table's. int80 may come by the way of exceptions (error_entry).
-fn differs(
-    text: &mut String,
-    table: &Table,
-    entry: &Entry,
-    order: &Order,
-    places: &[Option<usize>],
-    built: &[record::Step],
-) {
-    let executed = steps_of_lab(built);
-    let is_service = |place: &usize| {
-        let name = built.get(*place).map(|step| step.name.as_str()).unwrap_or_default();
-        SERVICE.iter().any(|service| name.starts_with(service))
-    };
-    let service = executed.iter().rposition(is_service).map_or(executed.len(), |at| at + 1);
-    let (way_in, way_out) = executed.split_at(service);
-    let brought = |steps: &[usize]| {
-        let all = steps.iter().filter_map(|step| places.get(*step).copied().flatten());
-        all.filter(|place| !order.is_everywhere(*place)).collect::<Vec<_>>()
-    };
-    line!(text, "");
-    let by_switch = |text: &mut String, way: &str, steps: &[usize], switches: &[String]| {
-        let place_in = |place: &usize| {
-            let name = &order.settings.get(*place)?.0.name;
-            switches.iter().position(|one| one == name)
-        };
-        let brought = brought(steps);
-        let found: Vec<usize> = brought.iter().filter_map(place_in).collect();
-        said(text, way, &found, &|place| switches.get(place).cloned().unwrap_or_default());
-        let mut unknown: Vec<String> = brought
-            .iter()
-            .filter(|place| place_in(place).is_none())
-            .map(|place| order.name(*place))
-            .collect();
-        unknown.dedup();
-        if !unknown.is_empty() {
-            line!(text, "  not judged: {}", unknown.join(" "));
-        }
-    };
-    let orders = &table.orders;
-    let is_exceptions =
-        entry.kind == Kind::Exception || built.iter().any(|step| step.name.starts_with("error_entry"));
-    if is_exceptions {
-        by_switch(text, WAY_IN, way_in, &orders.exceptions_in);
-        by_switch(text, WAY_OUT, way_out, &orders.exceptions_out);
-    } else {
-        let named = |place| format!("{} (place {})", order.name(place), place + 1);
-        said(text, WAY_IN, &brought(way_in), &named);
-        by_switch(text, WAY_OUT, way_out, &orders.calls_out);
-    }
-}
-
-/// Whether what comes first of each of these places rises, in a sentence.
-fn said(text: &mut String, way: &str, places: &[usize], name: &dyn Fn(usize) -> String) {
-    let mut first: Vec<usize> = Vec::new();
-    for place in places {
-        if !first.contains(place) {
-            first.push(*place);
-        }
-    }
-    let agrees = longest_rising(&first);
-    let other = |(at, place): (usize, &usize)| {
-        let earlier = first.iter().take(at).find(|other| agrees.contains(other) && *other > place);
-        let later = first.iter().skip(at).find(|other| agrees.contains(other) && *other < place);
-        let than = earlier.map(|other| format!(" comes behind {}", name(*other)));
-        let than = than.or_else(|| later.map(|other| format!(" comes before {}", name(*other))));
-        format!("{}{}", name(*place), than.unwrap_or_default())
-    };
-    let others = first.iter().enumerate().filter(|(_, place)| !agrees.contains(place)).map(other);
-    let others: Vec<String> = others.collect();
-    let sentence = match others.is_empty() {
-        true => format!("{way} in Linux's order"),
-        false => format!("{way} in Linux's order, but {}", others.join("; ")),
-    };
+/// What is said of the order of one way.
+fn said(text: &mut String, judged: &Judged) {
     let options = textwrap::Options::new(COLUMN + LINUX).subsequent_indent("  ");
-    for line in textwrap::wrap(&sentence, options) {
+    for line in textwrap::wrap(&judged.sentence, options) {
         line!(text, "{line}");
     }
-}
-
-/// The longest rising subsequence.
-fn longest_rising(places: &[usize]) -> Vec<usize> {
-    let mut best: Vec<Vec<usize>> = Vec::new();
-    for place in places {
-        let before =
-            best.iter().filter(|rising| rising.last() < Some(place)).max_by_key(|rising| rising.len());
-        let mut rising = before.cloned().unwrap_or_default();
-        rising.push(*place);
-        best.push(rising);
+    if !judged.unjudged.is_empty() {
+        line!(text, "  not judged: {}", judged.unjudged.join(" "));
     }
-    best.into_iter().max_by_key(Vec::len).unwrap_or_default()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use attribution::assembly::{OF_C, family, has_order, stands_for_c};
+    use std::collections::BTreeSet;
+    use table::ORDER;
+    use table::paths::Step;
 
+    /// In Linux's order, what is attached to hooks where registers are saved is in what stands for C; and no family of that has died out.
     #[test]
-    fn what_is_out_of_order_is_as_little_as_can_be() {
-        assert_eq!(longest_rising(&[0, 1, 5, 2, 3]), [0, 1, 2, 3]);
-        assert_eq!(longest_rising(&[]), [0_usize; 0]);
-        assert_eq!(longest_rising(&[3]), [3]);
+    fn what_stands_for_c_is_what_the_kernels_file_has_for_it() {
+        let (_, templates) = templates().unwrap();
+        let of_hooks = templates.attached.iter().filter(|(hook, _)| OF_C_HOOKS.contains(hook));
+        let attached: BTreeSet<u64> =
+            of_hooks.flat_map(|(_, all)| &all.steps).map(|step| step.start).collect();
+        let order = Table::get().switch(ORDER).unwrap();
+        let is_in_order = |step: &&Step| {
+            let allows = |value: u32| {
+                let mut of_order = step.conditions.iter().filter(|one| one.which == u32::from(order.id));
+                of_order.all(|one| one.allows(value))
+            };
+            (1..order.values.len() as u32).any(allows)
+        };
+        let ordered = templates.paths.iter().filter(|path| has_order(Table::get(), path));
+        let steps: Vec<Step> = ordered.flat_map(|path| templates.steps(path)).collect();
+        let found: BTreeSet<&str> = steps
+            .iter()
+            .filter(|step| attached.contains(&step.start))
+            .filter(is_in_order)
+            .map(|step| step.name.as_str())
+            .collect();
+        let others: Vec<&&str> = found.iter().filter(|name| !stands_for_c(name)).collect();
+        assert!(found.len() > 10 && others.is_empty(), "{others:?} of {found:?}");
+        let own = templates.paths.iter().flat_map(|path| &path.own.steps).chain(&steps);
+        let families: BTreeSet<&str> = own.map(|step| family(&step.name)).collect();
+        assert!(OF_C.iter().all(|known| families.contains(known)), "{families:?}");
     }
+
+    /// IN_SAVED and OUT_SAVED (lab/entry/layout.h).
+    const OF_C_HOOKS: [u64; 2] = [3, 4];
 }

@@ -17,7 +17,7 @@ pub(crate) const SYSCALL: [u8; 2] = [0x0f, 0x05];
 const EXECVE: u32 = 59;
 
 /// The function of a probe that makes a process, which executes another program (probe/x86_64/process.c).
-const MAKES_PROCESS: &str = "make_process";
+const MAKE_PROCESS: &str = "make_process";
 
 /// Controls have a dozen instructions.
 const MOST: usize = 256;
@@ -75,7 +75,7 @@ impl Timed {
 /// # Errors
 /// In words, when the probe has no such place.
 pub(crate) fn execve(entry: &Entry) -> Result<u64, String> {
-    let code = function(entry, MAKES_PROCESS).unwrap_or_default();
+    let code = function(entry, MAKE_PROCESS).unwrap_or_default();
     let loads = |one: &Instruction| one.code() == Code::Mov_r32_imm32 && one.immediate32() == EXECVE;
     let behind = code.iter().skip_while(|one| !loads(one));
     let found = behind.into_iter().find(|one| one.code() == Code::Syscall);

@@ -65,6 +65,18 @@ impl Beside {
     }
 }
 
+/// What writes instructions as the GNU assembler does, with these names in the place of addresses.
+pub fn gnu_formatter(names: Option<Box<dyn SymbolResolver>>) -> GasFormatter {
+    let mut formatter = GasFormatter::with_options(names, None);
+    let options = formatter.options_mut();
+    options.set_space_after_operand_separator(true);
+    options.set_uppercase_hex(false);
+    options.set_signed_immediate_operands(true);
+    options.set_branch_leading_zeros(false);
+    options.set_show_symbol_address(false);
+    formatter
+}
+
 fn disassemble_as(bits: u32, kernel: &File, address: u64, code: &[u8], start: Option<u64>) -> Vec<Line> {
     let mut names = BTreeMap::new();
     // The linker script's names of places come last.
@@ -75,15 +87,8 @@ fn disassemble_as(bits: u32, kernel: &File, address: u64, code: &[u8], start: Op
             names.entry(at).or_insert_with(|| name.to_string());
         }
     }
-    let mut formatter =
-        GasFormatter::with_options(Some(Box::new(Names { names, start, bits: kernel.bits() })), None);
-    let options = formatter.options_mut();
-    options.set_first_operand_char_index(8);
-    options.set_space_after_operand_separator(true);
-    options.set_uppercase_hex(false);
-    options.set_signed_immediate_operands(true);
-    options.set_branch_leading_zeros(false);
-    options.set_show_symbol_address(false);
+    let mut formatter = gnu_formatter(Some(Box::new(Names { names, start, bits: kernel.bits() })));
+    formatter.options_mut().set_first_operand_char_index(8);
     let line = |instruction: Instruction| {
         let from = (instruction.ip() - address) as usize;
         let mut text = String::new();

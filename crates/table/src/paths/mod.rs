@@ -10,5 +10,5 @@ mod template;
 pub use check::check;
 pub use file::{Error, File};
 pub use laid::{Instead, LaidStep, Layout, NotLaid};
-pub use listing::{Line, disassemble};
+pub use listing::{Line, disassemble, gnu_formatter};
 pub use template::{Beside, Condition, Executed, More, Path, Paths, Step, Steps};
