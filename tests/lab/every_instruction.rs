@@ -624,7 +624,7 @@ fn check(switches: &str, processor: Processor) -> Vec<String> {
     if ["swapgs=on", "swapgs=fence"].iter().any(|on| switches.contains(on)) {
         wrong.extend(trial.compare_bases(&quiet, &nmis));
     }
-    let is_new = |way: usize| is_new(processor, code(&quiet.ran[way]), switches);
+    let is_new = |way: usize| is_new(processor, &code(&quiet.ran[way]), switches);
     if is_new(ways[0]) {
         wrong.extend(check_start(switches, processor));
     }
@@ -643,12 +643,11 @@ fn code(ran: &Ran) -> Vec<u8> {
 const STATE: [&str; 6] = ["pti=", "copy-frame=", "paging=", "segments=", "swapgs=", "ibrs="];
 
 /// Whether a way with this code has not been looked at where an NMI saves and restores the same.
-fn is_new(processor: Processor, way: Vec<u8>, switches: &str) -> bool {
-    static SEEN: Mutex<BTreeSet<(&str, bool, Vec<u8>, String)>> = Mutex::new(BTreeSet::new());
+fn is_new(processor: Processor, way: &[u8], switches: &str) -> bool {
+    static SEEN: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let is_state = |switch: &&str| STATE.iter().any(|name| switch.starts_with(name));
-    let state = switches.split(' ').filter(is_state).collect::<BTreeSet<_>>().into_iter().collect();
-    let key = (processor.model, processor.mode == Mode::Long, way, state);
-    SEEN.lock().unwrap().insert(key) || is_whole()
+    let state: BTreeSet<&str> = switches.split(' ').filter(is_state).collect();
+    SEEN.lock().unwrap().insert(format!("{processor:?} {state:?} {way:x?}")) || is_whole()
 }
 
 /// NMIs at every instruction of the check of isolation, which succeeds all the same: one for each check, a little later each time.
