@@ -13,6 +13,8 @@ use table::SwitchValues;
 
 /// What came of the boots.
 pub struct Booting<'a> {
+    /// The emulator's name and version.
+    pub version: String,
     /// What the first found.
     pub boot: &'a Boot,
     /// The defaults of the switches, as the kernel has them; none if it did not come to them.
@@ -29,7 +31,7 @@ pub struct Booting<'a> {
 
 /// The environment of a document.
 pub fn environment(setup: Setup, booting: Booting) -> Environment {
-    let Booting { boot, defaults, boot_time, boots, layouts, counters } = booting;
+    let Booting { version, boot, defaults, boot_time, boots, layouts, counters } = booting;
     let icount = setup.emulator.machine().counter() == Counter::Instructions;
     let test = ring_test(boot);
     let kernel = RunningKernel {
@@ -47,7 +49,7 @@ pub fn environment(setup: Setup, booting: Booting) -> Environment {
         }
     };
     let guest = Guest {
-        emulator: setup.version.unwrap_or_default(),
+        emulator: version,
         accelerator: setup.emulator.machine().accelerator().unwrap_or_default().into(),
         cpu_model: setup.emulator.cpu_model().into(),
         icount,

@@ -1,27 +1,25 @@
 //! A measurement in the lab: boots that share the rows where instructions are counted, eight of all where time is measured; their runs sorted by
 //! row; the document.
 
+use super::boots::{Booted, boot_all};
 use super::counted::{Counted, is_lost};
 use super::described::{Booting, environment};
 use super::found::{features, ring_test, vendor};
 use super::plan::{Job, Numbered, Work};
 use super::{LabPlan, Setup, believed, ended};
 use crate::Earlier;
-use crate::conclude::{Facts, conclude, milliseconds};
+use crate::conclude::{Facts, conclude};
 use crate::drive::{Measurer, RoundTaken, drive};
 use crate::probes::Probes;
 use crate::row::Answer;
-use crate::{Error, Progress, Row, Scout, TableRow};
+use crate::{Error, Progress, Row};
 use document::{Counter, Document, Export, Machine, Outcome, Place};
-use environment::{CoreType, GuestBoot, LabCounters, LabLayout, Ring0};
-use places::lab::{Agreed, Collected, Configured, End, Events, Guest, Limits, Strays, Trouble};
+use environment::{CoreType, LabCounters, Ring0};
+use places::lab::{Collected, Configured, End, Strays, Trouble};
 use record::{Boot, abi};
 use std::collections::{BTreeMap, BTreeSet};
-use std::num::NonZero;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc;
-use std::thread::{self, available_parallelism};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Instant, SystemTime};
 use table::SwitchValues;
 
 /// Measures what the plan asks for. `progress` gets the share that is done, and the row.
@@ -38,12 +36,11 @@ pub fn measure<'a>(
     let machine = setup.emulator.machine();
     let boots = boot_all(plan, &mut setup, begin, progress);
     let first = boots.first().and_then(|boot| Some((boot.collected.boot?, boot.boot_time)));
-    let Some((boot, boot_time)) = first else {
+    let (Some((boot, boot_time)), Some(version)) = (first, setup.version.clone()) else {
         let trouble = boots.into_iter().find_map(|boot| boot.trouble);
         return Err(trouble.map_or(Error::Interrupted, Error::from));
     };
-    let (mut rows, counters) =
-        rows(plan, (machine, setup.version.as_deref().unwrap_or_default()), &boot, &boots);
+    let (mut rows, counters) = rows(plan, (machine, &version), &boot, &boots);
     if setup.emulator.forgives() {
         remark_on_harmless_steps(&mut rows, plan, &features(boot.features));
     }
@@ -72,7 +69,7 @@ pub fn measure<'a>(
     let defaults = boots.iter().find_map(|boot| boot.collected.defaults.clone());
     let boots = boots.iter().filter(|boot| boot.collected.boot.is_some()).map(Booted::described).collect();
     let environment =
-        environment(setup, Booting { boot: &boot, defaults, boot_time, boots, layouts, counters });
+        environment(setup, Booting { version, boot: &boot, defaults, boot_time, boots, layouts, counters });
     Ok(conclude(&rows, facts, environment, vdso))
 }
 
@@ -82,187 +79,6 @@ fn cores(setup: &Setup, boots: &[Booted]) -> BTreeMap<usize, CoreType> {
     let pinned: BTreeMap<_, _> =
         boots.iter().filter_map(|boot| boot.cpu).map(|cpu| (cpu, kind(cpu))).collect();
     if pinned.is_empty() { BTreeMap::from([(abi::LAB_CPU as usize, CoreType::Uniform)]) } else { pinned }
-}
-
-/// Boots the guest as often as the plan says: one after the other where time is measured, else as many side by side as there are CPUs. The
-/// first trouble is the end of it.
-fn boot_all<'a>(
-    plan: &LabPlan<'a>,
-    setup: &mut Setup,
-    begin: Instant,
-    progress: &mut dyn FnMut(Progress<'a>),
-) -> Vec<Booted> {
-    let counter = setup.emulator.machine().counter();
-    let all: Vec<u64> = (0..plan.boots(counter)).collect();
-    let beside = match counter {
-        Counter::Instructions => available_parallelism().map_or(1, NonZero::get),
-        Counter::Time => 1,
-    };
-    let mut boots: Vec<Booted> = Vec::new();
-    for numbers in all.chunks(beside) {
-        let cpu = setup.scout.as_mut().map(Scout::choose);
-        cpu.into_iter().for_each(|cpu| setup.emulator.pin(cpu));
-        let before = boots.len();
-        boots.extend(numbers.iter().map(|number| Booted::of(plan, counter, *number, cpu)));
-        let now = boots.get_mut(before..).unwrap_or_default();
-        let mut show = |share: f64, row| {
-            progress(Progress { share: (before as f64 + share) / all.len() as f64, row, quiet: None });
-        };
-        run(now, plan, setup, begin, &mut show);
-        if now.iter().any(|boot| boot.trouble.is_some()) {
-            break;
-        }
-    }
-    boots
-}
-
-/// Boots guests side by side, and reads them to their ends. What came before trouble is kept. `show` gets how many of them are done, and a row
-/// that one of them is at.
-fn run<'a>(
-    boots: &mut [Booted],
-    plan: &LabPlan<'a>,
-    setup: &mut Setup,
-    begin: Instant,
-    show: &mut dyn FnMut(f64, TableRow<'a>),
-) {
-    let started: Vec<_> = boots.iter().map(|boot| boot.start(setup, begin)).collect();
-    let numbered: Vec<Vec<Numbered>> = boots.iter().map(|boot| boot.work.numbered.clone()).collect();
-    let all = numbered.iter().map(Vec::len).sum::<usize>().max(1) as f64;
-    let (mut at, whole) = (vec![0; boots.len()], setup.limits.time);
-    let mut version = setup.version.take().map(Ok);
-    thread::scope(|scope| {
-        let (told, begun) = mpsc::channel();
-        for (which, (boot, started)) in boots.iter_mut().zip(started).enumerate() {
-            let told = told.clone();
-            // Nobody ends to listen before all have ended.
-            let mut begins = move |number| told.send((which, number)).unwrap_or_default();
-            scope.spawn(move || {
-                let read = |started| boot.read(started, whole, begin, &mut begins);
-                boot.trouble = started.and_then(read).err();
-            });
-        }
-        drop(told);
-        for (which, number) in begun {
-            // Now that it runs guests; to start one more program would have kept them from their first records.
-            version.get_or_insert_with(|| setup.emulator.version(&setup.limits));
-            at.get_mut(which).into_iter().for_each(|at| *at = number);
-            let what = numbered.get(which).and_then(|numbered| numbered.get(number as usize));
-            if let Some(Numbered::Round(index)) = what
-                && let Some(job) = plan.jobs.get(*index)
-            {
-                show(at.iter().sum::<u64>() as f64 / all, job.row);
-            }
-        }
-    });
-    // What never was an emulator says so best when it is asked.
-    match version.unwrap_or_else(|| setup.emulator.version(&setup.limits)) {
-        Ok(version) => setup.version = Some(version),
-        Err(trouble) => boots.iter_mut().for_each(|boot| boot.trouble = Some(trouble.clone())),
-    }
-}
-
-/// A boot that is over.
-struct Booted {
-    work: Work,
-    seed: u64,
-    /// The CPU that the guest was pinned to.
-    cpu: Option<usize>,
-    /// The time from starting the emulator to the first record.
-    boot_time: Duration,
-    /// When that record came, since the measurement began.
-    at: Duration,
-    collected: Collected,
-    trouble: Option<Trouble>,
-}
-
-impl Booted {
-    fn of(plan: &LabPlan, counter: Counter, number: u64, cpu: Option<usize>) -> Booted {
-        Booted {
-            work: plan.work(counter, number),
-            seed: plan.seed_of(number),
-            cpu,
-            boot_time: Duration::ZERO,
-            at: Duration::ZERO,
-            collected: Collected::default(),
-            trouble: None,
-        }
-    }
-
-    /// Starts its guest.
-    fn start(&self, setup: &Setup, begin: Instant) -> Result<Started, Trouble> {
-        let archive = archive(setup, &self.work)?;
-        let (before, whole) = (begin.elapsed(), setup.limits.time);
-        // All boots together have the time.
-        let limits = Limits { time: whole.saturating_sub(before), ..setup.limits.clone() };
-        let guest = setup.emulator.boot(&archive, self.work.numbered.len(), &limits);
-        Ok(Started { guest: guest.map_err(|trouble| of_all(trouble, whole))?, before })
-    }
-
-    /// Reads its guest to the end. `begins` gets the number of each program that begins.
-    fn read(
-        &mut self,
-        started: Started,
-        whole: Duration,
-        begin: Instant,
-        begins: &mut dyn FnMut(u64),
-    ) -> Result<(), Trouble> {
-        let Started { mut guest, before } = started;
-        let first = guest.next().map_err(|trouble| of_all(trouble, whole))?;
-        self.at = begin.elapsed();
-        self.boot_time = self.at.saturating_sub(before);
-        self.collected.take(first);
-        let mut agreed = Agreed::new(&mut guest, &self.work.plan);
-        self.collected.read(&mut agreed, begins).map_err(|trouble| of_all(trouble, whole))
-    }
-
-    fn described(&self) -> GuestBoot {
-        GuestBoot { at_ms: milliseconds(self.at), seed: self.seed, cpu: self.cpu }
-    }
-
-    /// The numbers of its rounds, and the jobs that they are of.
-    fn rounds(&self) -> impl Iterator<Item = (u64, usize)> {
-        (0..).zip(&self.work.numbered).filter_map(|(number, what)| match what {
-            Numbered::Round(index) => Some((number, *index)),
-            _ => None,
-        })
-    }
-
-    /// Those that it came to.
-    fn layouts(&self) -> impl Iterator<Item = LabLayout> {
-        self.work.layouts.iter().filter_map(|(first, number)| {
-            let at = self.begun(*first as u64)?;
-            Some(LabLayout { at_ms: milliseconds(at), number: *number })
-        })
-    }
-
-    /// When the program of this number began, since the measurement did.
-    fn begun(&self, number: u64) -> Option<Duration> {
-        Some(self.at + *self.collected.begun.get(&number)?)
-    }
-}
-
-/// A guest whose emulator was started, at that time since the measurement began.
-struct Started {
-    guest: Guest,
-    before: Duration,
-}
-
-/// A time that is up is that of all boots.
-fn of_all(trouble: Trouble, whole: Duration) -> Trouble {
-    let late = || Trouble::Machine(places::emulator::Trouble::Timeout(whole));
-    match trouble {
-        Trouble::NotUp { trouble, said } if trouble.is_timeout() => {
-            Trouble::NotUp { trouble: Box::new(late()), said }
-        }
-        trouble if trouble.is_timeout() => late(),
-        other => other,
-    }
-}
-
-fn archive(setup: &Setup, work: &Work) -> Result<Vec<u8>, Trouble> {
-    let mut lines = super::clock_lines(Some(&setup.emulator), setup.tsc_hz);
-    lines.extend(work.plan.lines.iter().cloned());
-    Ok(places::lab::pack(&setup.emulator.plan(places::lab::Plan { lines }), &places::lab::probes())?)
 }
 
 /// All rows with their rounds; and what was counted in these.

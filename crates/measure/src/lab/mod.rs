@@ -4,6 +4,7 @@ use places::lab::Line;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 mod believed;
+mod boots;
 mod configuration;
 mod counted;
 mod described;
