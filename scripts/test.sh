@@ -2,7 +2,7 @@
 # The tests. Ends with one line for all of them.
 #
 #	scripts/test.sh			every test
-#	scripts/test.sh STAGE...	these alone: unit, lab, guests, slow
+#	scripts/test.sh STAGE...	these alone: unit, lab, guests, slow; whole: the lab, with all that its tests leave out otherwise
 #	scripts/test.sh quick		those of the inner loop: without the lab, guests, scripts, long simulations
 #
 # A Rust test that lacks something here prints `skipped NAME: why` and returns; it counts as skipped, not as passed.
@@ -173,8 +173,12 @@ stages=("$@")
 for stage in "${stages[@]}"; do
 	case $stage in
 	unit | lab | guests | slow) ;;
+	whole)
+		export KENTRY_WHOLE=1
+		stages+=(lab)
+		;;
 	*)
-		echo "usage: scripts/test.sh [quick | STAGE...], a STAGE is one of unit, lab, guests, slow" >&2
+		echo "usage: scripts/test.sh [quick | STAGE...], a STAGE is one of unit, lab, guests, slow, whole" >&2
 		exit 2
 		;;
 	esac
