@@ -12,8 +12,8 @@ use std::sync::mpsc;
 use std::thread::{self, available_parallelism};
 use std::time::{Duration, Instant};
 
-/// Boots the guest as often as the plan says: one after the other where time is measured, else as many side by side as there are CPUs. The
-/// first trouble is the end of it.
+/// Boots the guest as often as the plan says: one after the other where time is measured, else as many side by side as there are CPUs.
+/// After trouble no more are started.
 pub fn boot_all<'a>(
     plan: &LabPlan<'a>,
     setup: &mut Setup,
@@ -44,8 +44,8 @@ pub fn boot_all<'a>(
     boots
 }
 
-/// Boots guests side by side, and reads them to their ends. What came before trouble is kept. `show` gets how many of them are done, and a row
-/// that one of them is at.
+/// Boots guests side by side, and reads them to their ends. What came before trouble is kept. `show` gets the share of their programs that
+/// is done, and a row that one of them is at. Asks the emulator for its version unless that is known.
 fn run<'a>(
     boots: &mut [Booted],
     plan: &LabPlan<'a>,
@@ -62,7 +62,7 @@ fn run<'a>(
         let (told, begun) = mpsc::channel();
         for (which, (boot, started)) in boots.iter_mut().zip(started).enumerate() {
             let told = told.clone();
-            // Who listens does so until all have ended.
+            // The receiver lives until the last of these threads has ended.
             let mut begins = move |number| told.send((which, number)).unwrap_or_default();
             scope.spawn(move || {
                 let read = |started| boot.read(started, whole, begin, &mut begins);

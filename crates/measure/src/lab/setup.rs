@@ -9,7 +9,7 @@ use places::lab::Limits;
 pub struct Setup {
     /// What runs the kernel.
     pub emulator: Emulator,
-    /// Its name and version; where it is not known, the emulator is asked while its first guest boots.
+    /// Its name and version; where it is not known, the emulator is asked while its guests run.
     pub version: Option<String>,
     /// Of the guest.
     pub limits: Limits,
