@@ -6,7 +6,9 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 command=$1 name=$2
-tools=$PWD/target/tools/bin stage=target/stage
+version=${name#kentry-} version=${version%%-*}
+description=$(sed -n 's/^description = "\(.*\)"/\1/p' Cargo.toml)
+stage=target/stage
 umask 022
 export LC_ALL=C
 
@@ -19,7 +21,7 @@ if readelf -l "$command" | grep -q INTERP; then
 	exit 1
 fi
 
-# What the packages hold, as crates/kentry/Cargo.toml tells it for each kind.
+# What the packages hold, each where its kind of system looks for it.
 stage() {
 	rm -rf "$stage" dist
 	mkdir -p dist
@@ -34,11 +36,25 @@ tarball() {
 		gzip -9n >"dist/$name.tar.gz"
 }
 
+# Debian has licences and changes in files of its own.
 deb() {
-	mkdir "$stage/debian"
-	copyright >"$stage/debian/copyright"
-	gzip -9n <CHANGELOG.md >"$stage/debian/changelog.gz"
-	"$tools/cargo-deb" --quiet --no-build --no-strip --locked --package kentry --target "${name#kentry-*-}" --profile dist --output dist/
+	local tree=target/deb doc=target/deb/usr/share/doc/kentry
+	rm -rf "$tree"
+	mkdir -p "$tree/DEBIAN"
+	cp -R "$stage" "$tree/usr"
+	mv "$tree/usr/share/zsh/site-functions" "$tree/usr/share/zsh/vendor-completions"
+	copyright >"$doc/copyright"
+	gzip -9n <CHANGELOG.md >"$doc/changelog.gz"
+	rm "$doc"/{CHANGELOG.md,LICENSE-MIT,LICENSE-APACHE,LICENSE-spleen,LICENSE-uPlot}
+	(cd "$tree" && find usr -type f | sort | xargs md5sum >DEBIAN/md5sums)
+	sed "s/@VERSION@/$version/; s/@DESCRIPTION@/$description/; s/@KIB@/$(kib "$tree/usr")/" scripts/deb.control >"$tree/DEBIAN/control"
+	# By one thread: how many there are shows in what is packed.
+	dpkg-deb --build --root-owner-group --threads-max=1 -Zxz "$tree" "dist/kentry_$version-1_amd64.deb" >&2
+}
+
+# What files and folders take, as Debian counts it, whatever the file system.
+kib() {
+	find "$1" -type f -printf '%s\n' -o -printf '1\n' | awk '{ sum += int(($1 + 1023) / 1024) } END { print sum }'
 }
 
 # The licences as Debian wants them told, in one file.
@@ -68,8 +84,11 @@ licence() {
 	sed '1,/^\(Permission\|Redistribution\)/{/^\(Permission\|Redistribution\)/!d}; s/^$/./; s/^/ /' "$2"
 }
 
+# Without the macros of whoever packs.
 rpm() {
-	"$tools/cargo-generate-rpm" --package crates/kentry --output dist/ >&2
+	HOME=$PWD/target/rpm rpmbuild -bb --quiet --target x86_64 --define "_topdir $PWD/target/rpm" --define "_rpmdir $PWD/dist" \
+		--define '_rpmfilename %{NAME}-%{VERSION}-%{RELEASE}.%{ARCH}.rpm' --define "stage $PWD/$stage" --define "version $version" \
+		--define "about $description" scripts/kentry.spec >&2
 }
 
 stage

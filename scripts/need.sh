@@ -12,7 +12,7 @@ test=("${build[@]}" strace=strace clang=clang clang-format=clang-format objdump=
 	redis-server=redis-server redis-benchmark=redis-tools
 	chromium=chromium chromedriver=chromium-driver python3=python3
 	debootstrap=debootstrap rpm=rpm skopeo=skopeo runc=runc)
-dist=("${build[@]}" readelf=binutils python3=python3)
+dist=("${build[@]}" readelf=binutils python3=python3 dpkg-deb=dpkg rpmbuild=rpm)
 kernel=("${build[@]}" flex=flex bison=bison bc=bc xz=xz-utils)
 selftests=("${build[@]}" xz=xz-utils)
 bench=("${build[@]}" stress-ng=stress-ng perf=linux-perf qemu-system-x86_64=qemu-system-x86)
@@ -27,9 +27,6 @@ dist_files=("${build_files[@]}")
 kernel_files=("${build_files[@]}" /usr/include/gelf.h=libelf-dev)
 selftests_files=("${build_files[@]}" /usr/include/sys/capability.h=libcap-dev)
 bench_files=("${build_files[@]}")
-
-# crate=version pairs: what makes packages. Cargo builds them into target/tools, and nothing of this machine changes.
-dist_crates=(cargo-deb=3.8.0 cargo-generate-rpm=0.21.1)
 
 # The oldest compiler that the workspace builds with (rust-version in Cargo.toml).
 rust_version=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' "$(dirname "$0")/../Cargo.toml")
@@ -48,18 +45,6 @@ main() {
 		[ -e "${pair%%=*}" ] || missing+=("${pair#*=}")
 	done
 	install "${missing[@]}"
-	[ "$goal" != dist ] || need_crates
-}
-
-# Does nothing where they are there in these versions.
-need_crates() {
-	local crate tools
-	tools=$(cd "$(dirname "$0")/.." && pwd)/target/tools
-	for crate in "${dist_crates[@]}"; do
-		[ ! -x "$tools/bin/${crate%=*}" ] || ! grep -qsF "\"${crate%=*} ${crate#*=} " "$tools/.crates.toml" || continue
-		echo "need.sh: building ${crate/=/ } into target/tools" >&2
-		cargo install --quiet --locked --root "$tools" "${crate%=*}" --version "=${crate#*=}" >&2
-	done
 }
 
 # What 32-bit programs are linked with. A compiler looks for a library of its own version: 12 in Debian 12, 14 in 13.

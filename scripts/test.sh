@@ -2,7 +2,7 @@
 # The tests. Ends with one line for all of them.
 #
 #	scripts/test.sh			every test
-#	scripts/test.sh STAGE...	these alone: unit, lab, guests, slow; whole: the lab, with all that its tests leave out otherwise
+#	scripts/test.sh STAGE...	these alone: unit, lab, guests, slow; whole: the lab and the distribution, with all that they leave out otherwise
 #	scripts/test.sh quick		those of the inner loop: without the lab, guests, scripts, long simulations
 #
 # A Rust test that lacks something here prints `skipped NAME: why` and returns; it counts as skipped, not as passed.
@@ -101,8 +101,12 @@ guests() {
 	beside "the lab from an image" tests/image.sh
 }
 
-slow() {
+distribution() {
 	beside "distribution" tests/dist.sh
+}
+
+slow() {
+	distribution
 	beside "hostile surroundings" tests/hostile.sh
 	beside "checkups, and monitoring" tests/doctor.sh
 	beside "completion in shells" tests/completions.sh
@@ -199,12 +203,12 @@ if has unit; then scripts/kernel-symbols.sh stable >/dev/null || true; fi
 
 if has unit; then step "format and lint" scripts/lint.sh; fi
 if has unit || has lab; then step "tests, compiled" cargo test --locked --workspace --no-run; fi
-if has guests || has slow; then beside "$command" scripts/cargo-dist.sh build; fi
+if has guests || has slow || has whole; then beside "$command" scripts/cargo-dist.sh build; fi
 if has lab; then lab; fi
 if has unit; then unit; fi
 while [[ " ${running[*]} " == *" $command "* ]]; do reap; done
 if has guests; then guests; fi
-if has slow; then slow; fi
+if has slow; then slow; elif has whole; then distribution; fi
 reap_all
 # It switches a setting of the machine, so nothing may run beside it.
 if has slow; then step "checkups of a switched machine" tests/switched.sh; fi
