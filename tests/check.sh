@@ -5,6 +5,8 @@
 #	expect PATTERN				the last command's output or complaint must match (extended regex)
 #	refuse PATTERN				must not match
 #	skip NAME WHY
+#	example NAME				builds this example of a crate's, which is $example then. It may take a while, on a machine that does other
+#						things
 #	has_terminals				whether this machine gives programs terminals of their own; $why says why not
 #	finish					prints the sums and exits
 
@@ -55,6 +57,13 @@ fail() {
 skip() {
 	skipped=$((skipped + 1))
 	echo "skipped $1: $2"
+}
+
+# Of the whole workspace, whose crates the tests have compiled already: for one of them, cargo would compile dependencies again, with fewer
+# features. From the checkout, whose configuration names the target.
+example() {
+	example=${CARGO_TARGET_DIR:-$root/target}/x86_64-unknown-linux-gnu/debug/examples/$1
+	check "the example $1" 0 env -C "$root" cargo build --quiet --locked --workspace --example "$1"
 }
 
 # A chroot without /dev/pts has none.

@@ -198,12 +198,11 @@ cargo_install() {
 # In another folder, with other settings of whoever packs, and with cargo's own folder somewhere else, too: what is packed there has the same
 # bytes. To build it there takes minutes.
 somewhere_else() {
-	local there=$work/somewhere/else/kentry surroundings=(env CARGO_HOME="$work/cargo" HOME="$work" TZ=Asia/Tokyo LC_ALL=C.UTF-8
+	local there=$work/somewhere/else/kentry surroundings=(env CARGO_HOME="$work/cargo" TZ=Asia/Tokyo LC_ALL=C.UTF-8
 		SOURCE_DATE_EPOCH="$(date_of_packages)")
 	mkdir -p "$there" "$work/cargo"
 	tar -c --exclude=./target --exclude=./dist --exclude=./.git . | tar -C "$there" -x
 	ln -s "${CARGO_HOME:-$HOME/.cargo}"/* "$work/cargo/"
-	echo '%packager Somebody' >"$work/.rpmmacros"
 	if [ "${KENTRY_WHOLE-}" = 1 ]; then
 		limit=1800 check "make dist, somewhere else" 0 "${surroundings[@]}" make --no-print-directory -C "$there" dist
 	else

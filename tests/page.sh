@@ -11,8 +11,8 @@ for needed in chromium chromedriver python3; do
 	fi
 done
 
-# It may have to be built first, on a machine that does other things.
-limit=600 check "documents" 0 cargo run --quiet --locked --manifest-path "$root/Cargo.toml" -p report --example samples "$work"
+limit=600 example samples
+check "documents" 0 "$example" "$work"
 for name in ordinary noisy hybrid lab hostile harmless; do
 	check "the page of $name" 0 "$kentry" report "$work/$name.json" -o "$work/$name.html"
 done

@@ -8,12 +8,8 @@ if ! python=$("$root/scripts/databases.sh" 2>"$err"); then
 	finish
 fi
 
-# It may have to be built first, on a machine that does other things.
-export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$root/target}
-# From the checkout, whose configuration names the target that the other tests have compiled for.
-cd "$root" || exit 1
-limit=1500 check "a simulated fleet" 0 cargo run --quiet --locked -p summary --features parquet,simulated --example fleet -- \
-	"$work/fleet" 200 10
+limit=1500 example fleet
+check "a simulated fleet" 0 "$example" "$work/fleet" 200 10
 expect "200 hosts, 10 days"
 cd "$work" || exit 1
 
