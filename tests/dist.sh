@@ -67,7 +67,7 @@ make_install() {
 # In a Debian that has nothing else, with the shells' own ways to find what completes a command.
 debian() {
 	local archive system=$work/debian
-	inside=(env HOME=/tmp/home LC_ALL=C.UTF-8 chroot "$system")
+	inside=(env -u XDG_DATA_HOME HOME=/tmp/home LC_ALL=C.UTF-8 chroot "$system")
 	archive=$(scripts/debian-root.sh 2>"$err") || { skip "the package in a clean Debian" "$(tail -n 1 "$err")"; return; }
 	mkdir "$system"
 	check "unpacking a Debian" 0 tar -C "$system" -xf "$archive"
