@@ -6,9 +6,10 @@ use document::{Document, Outcome};
 use measure::TableRow;
 use nix::libc;
 use nix::sys::mman::{MapFlags, ProtFlags, mmap_anonymous, mprotect};
+use places::guest::packed;
 use places::guest::rendezvous::{ANSWER, CODE, PAGE, Rendezvous};
 use places::host::{Executor, Host, Interrupt, Priority};
-use record::trace::MOST;
+use record::trace::{MOST, Symbol};
 use std::num::NonZeroUsize;
 use std::ptr::NonNull;
 use std::time::Duration;
@@ -33,8 +34,8 @@ const PAUSE: Duration = Duration::from_millis(230);
 const TURNS: u64 = 5_000_000;
 
 /// Where this program meets who follows it.
-struct RendezvousPage {
-    code: extern "C" fn(u64, u64),
+pub struct RendezvousPage {
+    code: extern "C" fn(u64, u64, u64),
     answer: *const u64,
 }
 
@@ -53,13 +54,14 @@ impl RendezvousPage {
             mprotect(pages, LENGTH.get(), ProtFlags::PROT_READ | ProtFlags::PROT_EXEC)?;
         }
         // SAFETY: an instruction that returns is a function that ignores its arguments.
-        let code = unsafe { std::mem::transmute::<NonNull<libc::c_void>, extern "C" fn(u64, u64)>(pages) };
+        let code =
+            unsafe { std::mem::transmute::<NonNull<libc::c_void>, extern "C" fn(u64, u64, u64)>(pages) };
         Ok(RendezvousPage { code, answer })
     }
 
     fn meet(&self, about: Rendezvous) {
-        let [what, about] = about.arguments();
-        (self.code)(what, about);
+        let [what, about, more] = about.arguments();
+        (self.code)(what, about, more);
     }
 
     /// How many instructions the last use was that was followed; 0 where it was not.
@@ -67,6 +69,18 @@ impl RendezvousPage {
         self.meet(Rendezvous::Count);
         // SAFETY: the page stays mapped.
         unsafe { self.answer.read_volatile() }
+    }
+
+    /// Has the kernel's symbols read from here.
+    pub fn tell(&self, symbols: &[Symbol]) {
+        let bytes = packed(symbols);
+        let (address, length) = (bytes.as_ptr().expose_provenance() as u64, bytes.len() as u64);
+        self.meet(Rendezvous::Symbols { address, length });
+    }
+
+    /// Nothing more is followed.
+    pub fn end(self) {
+        self.meet(Rendezvous::Over);
     }
 }
 
@@ -78,11 +92,15 @@ pub enum Awaited {
     Execve,
 }
 
-/// Uses every row that is ok once more, to be followed; then has the other happen.
+/// Uses every row that is ok once more, to be followed; then has the other happen. Where whoever follows is still met.
 ///
 /// # Errors
 /// In words, when nothing can be followed.
-pub fn run(rows: &[TableRow], document: &Document, awaited: Option<Awaited>) -> Result<(), String> {
+pub fn run(
+    rows: &[TableRow],
+    document: &Document,
+    awaited: Option<Awaited>,
+) -> Result<RendezvousPage, String> {
     let place =
         RendezvousPage::make().map_err(|errno| format!("nothing can be followed: {}", errno.desc()))?;
     let flag = Interrupt::default();
@@ -117,8 +135,7 @@ pub fn run(rows: &[TableRow], document: &Document, awaited: Option<Awaited>) -> 
         }
         None => (),
     }
-    place.meet(Rendezvous::Over);
-    Ok(())
+    Ok(place)
 }
 
 /// What a row of the document counts, if it has a count.

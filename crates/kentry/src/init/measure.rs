@@ -8,6 +8,7 @@ use measure::{CountedPlan, CountedSetup, CpuChoice, HostPlan, Setup, TableRow};
 use places::guest::{Frame, Work};
 use places::host::{Interrupt, Priority};
 use record::trace::Event;
+use std::cell::LazyCell;
 use std::time::Duration;
 use table::{Kernel, Table};
 
@@ -25,18 +26,18 @@ pub fn run(work: &Work) -> Result<(), String> {
     facts::add_to(&mut document.environment);
     let text = serde_json::to_vec(&document).map_err(|error| error.to_string())?;
     port::send(&Frame::Document(text));
-    let is_timer = work.event == Some(Event::TimerInterrupt);
-    let symbols = if work.symbols || is_timer { symbols::all() } else { Vec::new() };
     if work.follows {
-        let timer = symbols.iter().find(|symbol| symbol.name == TIMER);
+        let symbols = LazyCell::new(symbols::all);
+        let timer = || symbols.iter().find(|symbol| symbol.name == TIMER);
         let awaited = work.event.and_then(|event| match event {
-            Event::TimerInterrupt => timer.map(|symbol| Awaited::Timer(symbol.address)),
+            Event::TimerInterrupt => timer().map(|symbol| Awaited::Timer(symbol.address)),
             Event::Execve => Some(Awaited::Execve),
         });
-        follow::run(&rows, &document, awaited)?;
-    }
-    if work.symbols {
-        port::send(&Frame::Symbols(symbols));
+        let place = follow::run(&rows, &document, awaited)?;
+        if work.symbols {
+            place.tell(&symbols);
+        }
+        place.end();
     }
     Ok(())
 }

@@ -79,8 +79,9 @@ impl Booted {
 
     /// Keeps what was followed; why it ended too early, if it did.
     pub(super) fn followed(&mut self, (followed, error): (Followed, Option<Error>)) -> Option<Trouble> {
-        let Followed { traces, unfollowed, event } = followed;
-        (self.traces, self.unfollowed, self.event) = (traces, unfollowed, event);
+        let Followed { traces, unfollowed, event, symbols } = followed;
+        (self.traces, self.unfollowed) = (traces, unfollowed);
+        (self.event, self.symbols) = (event, symbols);
         error.map(|error| Trouble::Followed(error.to_string()))
     }
 
@@ -129,7 +130,6 @@ impl Booted {
             Frame::Hello(_) => return Err(frame::Error::Order),
             _ if is_first => return Err(frame::Error::Order),
             Frame::Document(document) => self.document = Some(document),
-            Frame::Symbols(symbols) => self.symbols = symbols,
             Frame::Output(bytes) => said(ProgramOutput::Output(bytes)),
             Frame::Errors(bytes) => said(ProgramOutput::Errors(bytes)),
             Frame::Exit(exit) => self.exit = Some(exit),

@@ -24,6 +24,9 @@ pub enum Error {
         /// The beginning of the answer.
         answer: String,
     },
+    /// What the guest says of its kernel's symbols.
+    #[error("the guest's list of its kernel's symbols makes no sense")]
+    Symbols,
 }
 
 /// The registers that tell where a processor is.
@@ -39,13 +42,14 @@ pub struct Registers {
 
 impl Registers {
     const RAX: usize = 0;
+    const RDX: usize = 3;
     const RSI: usize = 4;
     const RDI: usize = 5;
     const RSP: usize = 7;
 
     /// Arguments of a call (System V ABI, 3.2.3).
-    pub fn first_arguments(&self) -> [u64; 2] {
-        [self.general[Registers::RDI], self.general[Registers::RSI]]
+    pub fn first_arguments(&self) -> [u64; 3] {
+        [Registers::RDI, Registers::RSI, Registers::RDX].map(|register| self.general[register])
     }
 
     /// What a system call has returned.
@@ -304,7 +308,7 @@ mod tests {
         let text: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         let registers = saying(&[&framed(&text)]).registers().unwrap();
         assert_eq!((registers.rip, registers.cs, registers.ring()), (17, 0x33, 3));
-        assert_eq!((registers.first_arguments(), registers.rsp()), ([6, 5], 8));
+        assert_eq!((registers.first_arguments(), registers.rsp()), ([6, 5, 4], 8));
     }
 
     #[test]

@@ -7,10 +7,11 @@
 use crate::guest::debugger::{Debugger, Error, Registers};
 use crate::guest::memory::Memory;
 use crate::guest::rendezvous::{self, Rendezvous};
+use crate::guest::symbols;
 use crate::guest::timed::{self, SYSCALL, Timed};
 use iced_x86::{Code, FlowControl, Instruction};
 use record::abi;
-use record::trace::{Event, Executed, MOST, Trace};
+use record::trace::{Event, Executed, MOST, Symbol, Trace};
 use std::io::{Read, Write};
 use table::{Entry, Kernel, Operation, Table};
 
@@ -31,6 +32,8 @@ pub(crate) struct Followed {
     pub unfollowed: Vec<((u16, u16), String)>,
     /// What is followed besides the rows, or why it was not; none if it did not happen.
     pub event: Option<Result<Vec<Executed>, String>>,
+    /// Those of the guest's kernel, by address.
+    pub symbols: Vec<Symbol>,
 }
 
 /// A use of an entry that is waited for.
@@ -95,6 +98,9 @@ impl<C: Read + Write> Follower<C> {
                         Some(Rendezvous::Timer(address)) if !self.timer(address)? => continue,
                         Some(Rendezvous::Timer(_)) => {}
                         Some(Rendezvous::Count) => self.answer()?,
+                        Some(Rendezvous::Symbols { address, length }) => {
+                            self.followed.symbols = symbols::read(&mut self.debugger, address, length)?;
+                        }
                         Some(Rendezvous::Over) => return self.debugger.remove(rendezvous::PAGE),
                         // A stop for nothing that is known here.
                         None => {}

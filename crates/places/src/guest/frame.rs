@@ -1,7 +1,6 @@
 //! What the guest's program tells, as frames: each has a head of eight bytes (`kf`, the version, the kind, the length of the rest as
 //! four bytes, the lowest first), and then the rest. A guest may write anything: whatever is no frame ends the reading.
 
-use record::trace::Symbol;
 use serde::{Deserialize, Serialize};
 
 /// The version of frames, and of what is in them.
@@ -10,11 +9,8 @@ pub const VERSION: u8 = 1;
 const MAGIC: [u8; 2] = *b"kf";
 const HEAD: usize = 8;
 
-/// The most bytes of a frame: a document with all its rows takes less than one MiB, the symbols of a kernel less than eight.
+/// The most bytes of a frame: a document with all its rows takes less than one MiB.
 const MOST: usize = 16 << 20;
-
-/// The most symbols: a kernel has less than half a million functions and data.
-const MOST_SYMBOLS: usize = 1 << 20;
 
 /// What the guest's program says first.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,8 +45,6 @@ pub enum Frame {
     Hello(Hello),
     /// The document, JSON; whether it is one is not known.
     Document(Vec<u8>),
-    /// Functions and data of the kernel, by address.
-    Symbols(Vec<Symbol>),
     /// What a program wrote to its standard output.
     Output(Vec<u8>),
     /// What it wrote to its standard error.
@@ -95,7 +89,6 @@ pub enum Error {
 mod kind {
     pub const HELLO: u8 = 1;
     pub const DOCUMENT: u8 = 2;
-    pub const SYMBOLS: u8 = 3;
     pub const OUTPUT: u8 = 4;
     pub const ERRORS: u8 = 5;
     pub const EXIT: u8 = 6;
@@ -110,7 +103,6 @@ impl Frame {
         let (kind, rest) = match self {
             Frame::Hello(hello) => (kind::HELLO, json(hello)),
             Frame::Document(bytes) => (kind::DOCUMENT, bytes.clone()),
-            Frame::Symbols(symbols) => (kind::SYMBOLS, packed(symbols)),
             Frame::Output(bytes) => (kind::OUTPUT, bytes.clone()),
             Frame::Errors(bytes) => (kind::ERRORS, bytes.clone()),
             Frame::Exit(exit) => (kind::EXIT, json(exit)),
@@ -132,7 +124,6 @@ impl Frame {
         Ok(match kind {
             kind::HELLO => Frame::Hello(serde_json::from_slice(rest).map_err(|_| wrong)?),
             kind::DOCUMENT => Frame::Document(rest.to_vec()),
-            kind::SYMBOLS => Frame::Symbols(unpacked(rest).ok_or(wrong)?),
             kind::OUTPUT => Frame::Output(rest.to_vec()),
             kind::ERRORS => Frame::Errors(rest.to_vec()),
             kind::EXIT => Frame::Exit(serde_json::from_slice(rest).map_err(|_| wrong)?),
@@ -148,37 +139,6 @@ impl Frame {
 /// Such values always become JSON; nothing would be refused by the reader.
 fn json(value: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(value).unwrap_or_default()
-}
-
-/// Of each its address in eight bytes, the length of its name in one, and the name; names are shorter than 256 letters
-/// (`KSYM_NAME_LEN` is 512 since 6.1, which only Rust's names reach), and cut where they are not.
-fn packed(symbols: &[Symbol]) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    for symbol in symbols {
-        let most = symbol.name.len().min(usize::from(u8::MAX));
-        let end = (0..=most).rev().find(|end| symbol.name.is_char_boundary(*end)).unwrap_or(0);
-        let name = symbol.name.get(..end).unwrap_or_default();
-        bytes.extend(symbol.address.to_le_bytes());
-        bytes.push(name.len() as u8);
-        bytes.extend(name.as_bytes());
-    }
-    bytes
-}
-
-fn unpacked(mut bytes: &[u8]) -> Option<Vec<Symbol>> {
-    let mut symbols = Vec::new();
-    while !bytes.is_empty() {
-        let (address, rest) = bytes.split_first_chunk::<8>()?;
-        let (length, rest) = rest.split_first()?;
-        let (name, rest) = rest.split_at_checked((*length).into())?;
-        if symbols.len() == MOST_SYMBOLS {
-            return None;
-        }
-        let name = std::str::from_utf8(name).ok()?.to_owned();
-        symbols.push(Symbol { address: u64::from_le_bytes(*address), name });
-        bytes = rest;
-    }
-    Some(symbols)
 }
 
 /// Turns bytes, as they come, into frames.
@@ -244,12 +204,10 @@ mod tests {
     use super::*;
 
     fn all() -> Vec<Frame> {
-        let symbol = |address, name: &str| Symbol { address, name: name.into() };
         vec![
             Frame::Hello(Hello { unknown: vec!["ptti=on".into()], tick: Some("lapic".into()) }),
             Frame::Hello(Hello::default()),
             Frame::Document(b"{}".to_vec()),
-            Frame::Symbols(vec![symbol(1, "a"), symbol(u64::MAX, &"n".repeat(255)), symbol(7, "")]),
             Frame::Output(vec![0, 255]),
             Frame::Errors(Vec::new()),
             Frame::Exit(Exit::Status(-1)),
@@ -261,17 +219,6 @@ mod tests {
     }
 
     /// The frames of these bytes, which arrive in pieces of this length, and what is wrong behind them.
-    /// Its replacement characters made it longer than a name can be, so that what was read could not be written.
-    #[test]
-    fn a_symbol_whose_name_is_no_text_was_read_all_the_same() {
-        let name = [0xff; 200];
-        let bytes = [&1_u64.to_le_bytes()[..], &[200], &name].concat();
-        assert_eq!(unpacked(&bytes), None);
-        let long = Symbol { address: 1, name: "é".repeat(200) };
-        let short = Symbol { name: "é".repeat(127), ..long.clone() };
-        assert_eq!(unpacked(&packed(&[long])), Some(vec![short]));
-    }
-
     fn read(bytes: &[u8], piece: usize) -> (Vec<Frame>, Option<Error>) {
         let (mut stream, mut frames) = (Stream::default(), Vec::new());
         for piece in bytes.chunks(piece) {
@@ -313,8 +260,6 @@ mod tests {
             (head(0, 0), Error::Kind(0)),
             (head(kind::DOCUMENT, u32::MAX), Error::Length(u32::MAX as usize)),
             (with(kind::HELLO, b"[]"), Error::Content(kind::HELLO)),
-            (with(kind::SYMBOLS, b"12345678\x02a"), Error::Content(kind::SYMBOLS)),
-            (with(kind::SYMBOLS, b"1234"), Error::Content(kind::SYMBOLS)),
             (with(kind::EXIT, b"\"Left\""), Error::Content(kind::EXIT)),
             (with(kind::FAILED, &[0xff]), Error::Content(kind::FAILED)),
             (with(kind::END, b"x"), Error::Content(kind::END)),
@@ -333,12 +278,5 @@ mod tests {
         assert_eq!(stream.take(), Ok(None));
         stream.push(&bytes[bytes.len() - 1..]);
         assert_eq!(stream.take(), Ok(Some(Frame::Output(vec![1, 2, 3]))));
-    }
-
-    #[test]
-    fn a_name_that_is_too_long_is_cut() {
-        let long = Symbol { address: 1, name: "n".repeat(300) };
-        let read = unpacked(&packed(&[long])).unwrap();
-        assert_eq!(read[0].name.len(), 255);
     }
 }

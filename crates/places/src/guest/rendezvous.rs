@@ -23,6 +23,8 @@ pub enum Rendezvous {
     Execve(u16, u16),
     /// The answer is to be how many instructions the last row's use was, without what its control has; 0 where it was not followed.
     Count,
+    /// So many bytes at this address of the program's memory are the kernel's symbols, as [`crate::guest::packed`] packs them.
+    Symbols { address: u64, length: u64 },
     /// Nothing more is to be followed.
     Over,
 }
@@ -34,31 +36,35 @@ impl Rendezvous {
     const OVER: u64 = 4;
     const TOO_LONG: u64 = 5;
     const EXECVE: u64 = 6;
+    const SYMBOLS: u64 = 7;
 
     /// The arguments of the call.
-    pub fn arguments(self) -> [u64; 2] {
+    pub fn arguments(self) -> [u64; 3] {
         match self {
-            Rendezvous::Row(entry, operation) => [Rendezvous::ROW, row(entry, operation)],
-            Rendezvous::Execve(entry, operation) => [Rendezvous::EXECVE, row(entry, operation)],
+            Rendezvous::Row(entry, operation) => [Rendezvous::ROW, row(entry, operation), 0],
+            Rendezvous::Execve(entry, operation) => [Rendezvous::EXECVE, row(entry, operation), 0],
             Rendezvous::TooLong(entry, operation, count) => {
-                [Rendezvous::TOO_LONG, u64::from(count) << 32 | row(entry, operation)]
+                [Rendezvous::TOO_LONG, row(entry, operation), count.into()]
             }
-            Rendezvous::Timer(address) => [Rendezvous::TIMER, address],
-            Rendezvous::Count => [Rendezvous::COUNT, 0],
-            Rendezvous::Over => [Rendezvous::OVER, 0],
+            Rendezvous::Timer(address) => [Rendezvous::TIMER, address, 0],
+            Rendezvous::Count => [Rendezvous::COUNT, 0, 0],
+            Rendezvous::Symbols { address, length } => [Rendezvous::SYMBOLS, address, length],
+            Rendezvous::Over => [Rendezvous::OVER, 0, 0],
         }
     }
 
     /// Of these arguments; none where they make no sense.
-    pub fn of([what, about]: [u64; 2]) -> Option<Rendezvous> {
+    pub fn of([what, about, more]: [u64; 3]) -> Option<Rendezvous> {
         match what {
             Rendezvous::ROW => Some(Rendezvous::Row(u16::try_from(about >> 16).ok()?, about as u16)),
             Rendezvous::EXECVE => Some(Rendezvous::Execve(u16::try_from(about >> 16).ok()?, about as u16)),
             Rendezvous::TOO_LONG => {
-                Some(Rendezvous::TooLong((about >> 16) as u16, about as u16, (about >> 32) as u32))
+                let (entry, count) = (u16::try_from(about >> 16).ok()?, u32::try_from(more).ok()?);
+                Some(Rendezvous::TooLong(entry, about as u16, count))
             }
             Rendezvous::TIMER => Some(Rendezvous::Timer(about)),
             Rendezvous::COUNT => Some(Rendezvous::Count),
+            Rendezvous::SYMBOLS => Some(Rendezvous::Symbols { address: about, length: more }),
             Rendezvous::OVER => Some(Rendezvous::Over),
             _ => None,
         }
@@ -83,11 +89,13 @@ mod tests {
             Rendezvous::Timer(5),
             Rendezvous::Execve(0, 7),
             Rendezvous::Count,
+            Rendezvous::Symbols { address: 1, length: 2 },
             Rendezvous::Over,
         ] {
             assert_eq!(Rendezvous::of(rendezvous.arguments()), Some(rendezvous));
         }
-        assert_eq!(Rendezvous::of([7, 0]), None);
-        assert_eq!(Rendezvous::of([1, 1 << 32]), None);
+        assert_eq!(Rendezvous::of([8, 0, 0]), None);
+        assert_eq!(Rendezvous::of([1, 1 << 32, 0]), None);
+        assert_eq!(Rendezvous::of([5, 0, 1 << 32]), None);
     }
 }

@@ -16,7 +16,7 @@ pub struct Work {
     pub follows: bool,
     /// What is followed besides the rows. An execve is one of the row that makes a process, which must be among them.
     pub event: Option<Event>,
-    /// Whether the kernel's symbols are wanted.
+    /// Whether the kernel's symbols are wanted besides; of a guest that is not followed there are none.
     pub symbols: bool,
     /// Seconds for measuring time.
     pub budget: f64,
