@@ -2,7 +2,7 @@
 # The tests. Ends with one line for all of them.
 #
 #	scripts/test.sh			every test
-#	scripts/test.sh STAGE...	these alone: unit, lab, guests, slow; whole: the lab and the distribution, with all that they leave out otherwise
+#	scripts/test.sh STAGE...	these alone: unit, lab, guests, slow; whole: the lab and the distribution, with all that they leave out otherwise, and a Linux in Bochs
 #	scripts/test.sh quick		those of the inner loop: without the lab, guests, scripts, long simulations
 #
 # A Rust test that lacks something here prints `skipped NAME: why` and returns; it counts as skipped, not as passed.
@@ -103,6 +103,11 @@ guests() {
 
 distribution() {
 	beside "distribution" tests/dist.sh
+}
+
+# What is too long for every run: minutes of CPU time for each boot.
+long() {
+	beside "the lab beside a Linux in Bochs" tests/beside_bochs.sh
 }
 
 slow() {
@@ -209,6 +214,7 @@ if has unit; then unit; fi
 while [[ " ${running[*]} " == *" $command "* ]]; do reap; done
 if has guests; then guests; fi
 if has slow; then slow; elif has whole; then distribution; fi
+if has whole; then long; fi
 reap_all
 # It switches a setting of the machine, so nothing may run beside it.
 if has slow; then step "checkups of a switched machine" tests/switched.sh; fi

@@ -3,29 +3,31 @@
 
 use crate::anatomy::{Followed, Part, PartCount};
 use crate::assembly::Assembly;
-use crate::bill::{ExplainedKind, ExplainedPart, Figure, There};
+use crate::bill::{ExplainedKind, ExplainedPart, Figure, There, is_protection};
 use std::collections::BTreeMap;
+use table::{Setting, Table};
 
 /// Which setting of a profile brings each instruction of the lab's column.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Brought {
     /// The settings, in the profile's order.
-    pub settings: Vec<String>,
+    pub settings: Vec<Setting>,
     /// Of each instruction, the place of its setting; none of what bare has.
     pub by: Vec<Option<usize>>,
 }
 
 /// A path of Linux, explained: of its assembler's part, what the lab has in the same place. All else of that part is the rest, and so is what
-/// no part of the anatomy names.
-pub fn explained(assembly: &Assembly, brought: &Brought, followed: &Followed) -> There {
+/// no part of the anatomy names. The table says which settings are protections.
+pub fn explained(table: &Table, assembly: &Assembly, brought: &Brought, followed: &Followed) -> There {
     let (named, other): (Vec<&PartCount>, Vec<&PartCount>) =
         assembly.c.iter().partition(|count| count.part != Part::Other);
     let parts: Vec<ExplainedPart> = program(assembly, followed)
         .into_iter()
-        .chain(by_setting(assembly, brought))
-        .chain(named.into_iter().map(of_c))
+        .chain(by_setting(table, assembly, brought))
+        .chain(named.iter().map(|count| of_c(count)))
         .collect();
     let explained = parts.iter().filter_map(|part| part.figure).map(|figure| figure.estimate).sum::<f64>();
+    let protections = protections(&parts, &named);
     let measured = followed.counted.map(|count| count as f64);
     let rest = measured.map(|measured| measured - explained);
     let configuration = &followed.configuration;
@@ -40,6 +42,7 @@ pub fn explained(assembly: &Assembly, brought: &Brought, followed: &Followed) ->
         measured: measured.map(Figure::count),
         why: measured.is_none().then(|| "the row was followed and not counted".to_owned()),
         parts,
+        protections: Some(Figure::count(protections)),
         explained: Some(Figure::count(explained)),
         rest: rest.map(Figure::count),
         rest_share: rest
@@ -50,33 +53,39 @@ pub fn explained(assembly: &Assembly, brought: &Brought, followed: &Followed) ->
     }
 }
 
+/// The instructions of all protections. Idle ones stand in the place of one that is switched off.
+fn protections(parts: &[ExplainedPart], c: &[&PartCount]) -> f64 {
+    let all = parts.iter().filter(|part| part.protects).filter_map(|part| part.figure);
+    let idle = c.iter().filter(|count| protects(count)).map(|count| count.idle).sum::<usize>();
+    all.map(|figure| figure.estimate).sum::<f64>() - idle as f64
+}
+
 /// What both columns have in the same place, by the setting that brings it: bare, then in the profile's order.
-fn by_setting(assembly: &Assembly, brought: &Brought) -> Vec<ExplainedPart> {
+fn by_setting(table: &Table, assembly: &Assembly, brought: &Brought) -> Vec<ExplainedPart> {
     let mut counts: BTreeMap<Option<usize>, usize> = BTreeMap::new();
     for pair in assembly.columns.pairs() {
         if let (Some(lab), Some(_)) = pair {
             *counts.entry(brought.by.get(lab).copied().flatten()).or_default() += 1;
         }
     }
-    let part =
-        |(setting, count): (Option<usize>, usize)| match setting.and_then(|at| brought.settings.get(at)) {
-            Some(setting) => of_step(setting, count, None),
-            None => of_step(
-                "bare",
-                count,
+    let part = |(setting, count): (Option<usize>, usize)| {
+        let setting = setting.and_then(|at| brought.settings.get(at));
+        let (what, note) = match setting {
+            Some(setting) => (setting.to_string(), None),
+            None => (
+                "bare".into(),
                 Some("what stays of the assembler's part when every switch is at its first value"),
             ),
         };
+        ExplainedPart {
+            kind: ExplainedKind::Brought,
+            what,
+            figure: Some(Figure::count(count as f64)),
+            note: note.map(str::to_owned),
+            protects: setting.is_some_and(|set| is_protection(table, &set.name, &set.value)),
+        }
+    };
     counts.into_iter().map(part).collect()
-}
-
-fn of_step(what: &str, count: usize, note: Option<&str>) -> ExplainedPart {
-    ExplainedPart {
-        kind: ExplainedKind::Brought,
-        what: what.to_owned(),
-        figure: Some(Figure::count(count as f64)),
-        note: note.map(str::to_owned),
-    }
 }
 
 /// What is executed in ring 3, less what the row does not count: the same probe does that in the lab.
@@ -89,6 +98,7 @@ fn program(assembly: &Assembly, followed: &Followed) -> Option<ExplainedPart> {
         what: "in the program".into(),
         figure: Some(Figure::count(own as f64)),
         note: Some("the instruction that enters, and what else the row counts of ring 3".into()),
+        protects: false,
     })
 }
 
@@ -98,7 +108,13 @@ fn of_c(count: &PartCount) -> ExplainedPart {
         what: format!("C code: {}", count.part.name()),
         figure: Some(Figure::count(count.count as f64)),
         note: (count.idle > 0).then(|| format!("{} of them idle", count.idle)),
+        protects: protects(count),
     }
+}
+
+/// Whether there is more than what stands idle in the place of a protection.
+fn protects(count: &PartCount) -> bool {
+    count.part.protects() && count.idle < count.count
 }
 
 fn remarks(assembly: &Assembly, other: usize) -> Vec<String> {
@@ -168,7 +184,9 @@ mod tests {
     }
 
     fn brought(by: &[Option<usize>]) -> Brought {
-        Brought { settings: ["swapgs=on", "pti=on", "stack=frame"].map(String::from).into(), by: by.into() }
+        let settings = [("swapgs", "on"), ("pti", "on"), ("stack", "frame")];
+        let settings = settings.map(|(switch, value)| Setting::new(switch, value)).into();
+        Brought { settings, by: by.into() }
     }
 
     fn figures(there: &There) -> Vec<(ExplainedKind, &str, f64)> {
@@ -180,7 +198,7 @@ mod tests {
     #[test]
     fn what_is_equal_leaves_no_rest() {
         let (assembly, followed) = sample(&["swapgs", "push %rax", "sysretq"]);
-        let there = explained(&assembly, &brought(&[Some(0), Some(2), None]), &followed);
+        let there = explained(Table::get(), &assembly, &brought(&[Some(0), Some(2), None]), &followed);
         let expected = [
             (ExplainedKind::Program, "in the program", 2.0),
             (ExplainedKind::Brought, "bare", 1.0),
@@ -196,21 +214,36 @@ mod tests {
     #[test]
     fn what_the_lab_alone_has_makes_up_for_nothing_that_it_lacks() {
         let (mut assembly, followed) = sample(&["swapgs", "cld", "sysretq"]);
-        let there = explained(&assembly, &brought(&[Some(0), Some(1), None]), &followed);
+        let there = explained(Table::get(), &assembly, &brought(&[Some(0), Some(1), None]), &followed);
         assert_eq!(there.rest.unwrap().estimate, 1.0);
         assert!(there.remarks[0].contains("1 instructions not at all, and 0"), "{:?}", there.remarks);
         assert!(figures(&there).iter().all(|(_, what, _)| *what != "pti=on"), "{there:?}");
         // What nothing names is not explained.
         assembly.c[0].part = Part::Other;
-        let there = explained(&assembly, &brought(&[Some(0), Some(1), None]), &followed);
+        let there = explained(Table::get(), &assembly, &brought(&[Some(0), Some(1), None]), &followed);
         assert_eq!(there.rest.unwrap().estimate, 5.0);
+    }
+
+    #[test]
+    fn a_nop_in_the_place_of_a_protection_protected() {
+        let (mut assembly, followed) = sample(&["swapgs", "push %rax", "sysretq"]);
+        let protections = |assembly: &Assembly| {
+            let there = explained(Table::get(), assembly, &brought(&[Some(0), Some(1), Some(2)]), &followed);
+            let marked: Vec<&str> =
+                there.parts.iter().filter(|part| part.protects).map(|part| part.what.as_str()).collect();
+            (there.protections.unwrap().estimate, marked.join(" "))
+        };
+        assert_eq!(protections(&assembly), (1.0, "pti=on".into()));
+        // Four instructions of C code, one of them idle.
+        assembly.c[0].part = Part::IndexMask;
+        assert_eq!(protections(&assembly), (4.0, "pti=on C code: index-mask".into()));
     }
 
     #[test]
     fn what_was_not_counted_has_no_rest() {
         let (assembly, followed) = sample(&["swapgs", "sysretq"]);
         let uncounted = Followed { counted: None, agrees: None, ..followed };
-        let there = explained(&assembly, &brought(&[None; 2]), &uncounted);
+        let there = explained(Table::get(), &assembly, &brought(&[None; 2]), &uncounted);
         assert_eq!((there.measured, there.rest, there.rest_share), (None, None, None));
         assert!(there.why.is_some());
     }

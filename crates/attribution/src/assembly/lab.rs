@@ -4,7 +4,8 @@ use crate::assembly::One;
 use crate::assembly::family::stands_for_c;
 use crate::assembly::kind::kind;
 use iced_x86::{
-    Code, ConditionCode, Decoder, DecoderOptions, FlowControl, Formatter, Instruction, Mnemonic, Register,
+    Code, ConditionCode, Decoder, DecoderOptions, FlowControl, Formatter, Instruction, Mnemonic, OpKind,
+    Register,
 };
 use record::Step;
 use std::collections::BTreeMap;
@@ -14,7 +15,8 @@ use table::paths::gnu_formatter;
 const MOST: usize = 4096;
 
 /// The instructions that one call executes, from the first to the one that leaves, without those that stand for C. Conditional branches
-/// are not taken, as in Linux where nothing is special, but for those that ask whether a frame is a program's: it is.
+/// are not taken, as in Linux where nothing is special, but for those that ask whether a frame is a program's, which it is, and whether
+/// translations are to be flushed, which they are not from call to call.
 pub fn of_lab(steps: &[Step]) -> Vec<One> {
     let mut formatter = gnu_formatter(None);
     let one = |(place, instruction): (usize, Instruction)| {
@@ -112,12 +114,19 @@ fn next(
     }
 }
 
-/// A branch away where the ring that lies on the stack is not the kernel's.
+/// A branch away where the ring that lies on the stack is not the kernel's, or where the bit of an address space is clear in the mask of those
+/// to flush.
 fn is_taken(branch: &Instruction, last: Option<&Instruction>) -> bool {
     let asks_for_ring = |test: &Instruction| {
         test.mnemonic() == Mnemonic::Test && test.memory_base() == Register::RSP && test.immediate8() == 3
     };
-    branch.condition_code() == ConditionCode::ne && last.is_some_and(asks_for_ring)
+    let asks_for_flush =
+        |test: &Instruction| test.mnemonic() == Mnemonic::Bt && test.op0_kind() == OpKind::Memory;
+    match branch.condition_code() {
+        ConditionCode::ne => last.is_some_and(asks_for_ring),
+        ConditionCode::ae => last.is_some_and(asks_for_flush),
+        _ => false,
+    }
 }
 
 fn leaves(instruction: &Instruction) -> bool {
@@ -178,13 +187,22 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_is_a_programs_and_other_branches_are_not_taken() {
+    fn a_frame_is_a_programs_no_flush_is_due_and_other_branches_are_not_taken() {
         let all = listed(&[
             ("whose", &[0xf6, 0x44, 0x24, 8, 3, 0x75, 1, 0x90]), // testb $3, 8(%rsp); jne over a nop
             ("other", &[0x48, 0x39, 0xc8, 0x75, 1, 0x90]),       // cmp %rcx, %rax; jne over a nop
             ("iret", &[0x48, 0xcf]),
         ]);
         assert_eq!(all, ["test $0x3, (%rsp)", "jne", "cmp %rcx, %rax", "jne", "nop", "iretq"]);
+        // bt %rdi, mask; jae over btr; btr %rdi, mask
+        let mask = [&[0x48, 0x0f, 0xa3, 0x3c, 0x25][..], &[0; 4]].concat();
+        let due = [&[0x48, 0x0f, 0xb3, 0x3c, 0x25][..], &[0; 4]].concat();
+        let of_flush = listed(&[
+            ("is a flush due", &[&mask[..], &[0x73, 9]].concat()),
+            ("it is", &due),
+            ("sysret", &[0x48, 0x0f, 0x07]),
+        ]);
+        assert_eq!(of_flush, ["bt %rdi, (own)", "jae", "sysretq"]);
         assert!(listed(&[("round and round", &[0x90, 0xeb, 0xfd])]).len() == MOST);
         assert!(listed(&[]).is_empty());
     }

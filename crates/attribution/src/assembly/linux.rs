@@ -58,14 +58,18 @@ fn shows_off(part: Part, setting: &Setting) -> bool {
     }
 }
 
-/// How this boot returns, if not plainly: by thunks alone, or with returns untrained on the way in.
-pub fn returns(anatomy: &Anatomy) -> Option<Setting> {
+/// What functions of this boot do that a profile may not have: how it returns, if not plainly, by thunks alone or with returns untrained on
+/// the way in; and the loop that clears the branch history.
+pub fn besides(anatomy: &Anatomy) -> Vec<Setting> {
     let executes = |ending: &str| {
         anatomy.instructions.iter().any(|one| !one.idle && one.function_name().ends_with(ending))
     };
-    let values = [("untrain_ret", "untrain"), ("return_thunk", "thunk")];
-    let found = values.into_iter().find(|(ending, _)| executes(ending));
-    found.map(|(_, value)| Setting::new("returns", value))
+    let returns = [("untrain_ret", "untrain"), ("return_thunk", "thunk")];
+    let returns = returns.into_iter().find(|(ending, _)| executes(ending));
+    let returns = returns.map(|(_, value)| Setting::new("returns", value));
+    let clears = executes("clear_bhb_loop") || executes("clear_bhb_loop_nofence");
+    let bhb = clears.then(|| Setting::new("bhb", "loop"));
+    returns.into_iter().chain(bhb).collect()
 }
 
 fn is_assembly(one: &Instruction) -> bool {
@@ -145,11 +149,15 @@ mod tests {
     fn a_boot_that_untrains_returns_by_thunks_too_and_what_is_idle_says_nothing() {
         let idle = |function: &str| Instruction { idle: true, ..one(0, function, "nop", Part::Returns) };
         let busy = |function: &str| one(0, function, "ret", Part::Returns);
-        let of = |instructions: Vec<Instruction>| returns(&path(instructions)).map(|found| found.to_string());
-        assert_eq!(of(vec![busy("__x86_return_thunk")]).as_deref(), Some("returns=thunk"));
+        let of = |instructions: Vec<Instruction>| {
+            let found = besides(&path(instructions)).iter().map(Setting::to_string).collect::<Vec<_>>();
+            found.join(" ")
+        };
+        assert_eq!(of(vec![busy("__x86_return_thunk")]), "returns=thunk");
         let both = vec![busy("retbleed_untrain_ret"), busy("retbleed_return_thunk")];
-        assert_eq!(of(both).as_deref(), Some("returns=untrain"));
-        assert_eq!(of(vec![idle("entry_untrain_ret"), busy("do_syscall_64")]), None);
+        assert_eq!(of(both), "returns=untrain");
+        assert_eq!(of(vec![busy("clear_bhb_loop"), busy("its_return_thunk")]), "returns=thunk bhb=loop");
+        assert_eq!(of(vec![idle("entry_untrain_ret"), idle("clear_bhb_loop"), busy("do_syscall_64")]), "");
     }
 
     #[test]

@@ -12,7 +12,7 @@ mod side;
 pub use explained::{Brought, explained};
 pub use family::{OF_C, family, stands_for_c};
 pub use lab::{of_lab, steps_of_column, steps_of_lab};
-pub use linux::{c_parts, of_linux, returns, switched_off, to_the_handler};
+pub use linux::{besides, c_parts, of_linux, switched_off, to_the_handler};
 pub use order::{Built, Judged, Order, Unknown, has_order};
 pub use side::{Columns, Count, Counted, One, Pair};
 

@@ -46,7 +46,7 @@ impl<'a> Order<'a> {
     /// Of the steps of a bill.
     pub fn new(table: &'a Table, steps: &[bill::Step]) -> Order<'a> {
         let of = |step: &bill::Step| {
-            let setting = Setting::new(&step.switch, &step.value);
+            let setting = step.setting();
             let origins = table.origins_of(&setting);
             (setting, origins)
         };

@@ -111,6 +111,9 @@ pub struct There {
     pub why: Option<String>,
     /// What explains it, in the order of the path.
     pub parts: Vec<ExplainedPart>,
+    /// The sum of the parts that are protections, without their idle instructions; of a path that was followed. Null where none was.
+    #[serde(default)]
+    pub protections: Option<Figure>,
     /// The sum of the parts: what the whole costs, but for what medians of parts differ from the median of the whole. Null where the
     /// whole was not measured.
     pub explained: Option<Figure>,
@@ -133,6 +136,9 @@ pub struct ExplainedPart {
     pub figure: Option<Figure>,
     /// A remark, in words: why there is no figure, or where it comes from.
     pub note: Option<String>,
+    /// Of a path that was followed: whether it is a protection.
+    #[serde(default)]
+    pub protects: bool,
 }
 
 /// What a part is.

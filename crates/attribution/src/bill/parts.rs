@@ -32,7 +32,7 @@ impl Share {
 
     pub fn part(self, measured: &Measured) -> ExplainedPart {
         let figure = if self.figures.is_empty() { None } else { total([&self], measured) };
-        ExplainedPart { kind: self.kind, what: self.what, figure, note: self.note }
+        ExplainedPart { kind: self.kind, what: self.what, figure, note: self.note, protects: false }
     }
 }
 

@@ -50,6 +50,11 @@ impl Step {
         format!("{}={}", self.switch, self.value)
     }
 
+    /// As the table has it.
+    pub fn setting(&self) -> Setting {
+        Setting::new(&self.switch, &self.value)
+    }
+
     /// The features that the processor lacks for it, in upper case and joined; empty if it lacks none.
     pub fn lacks(&self) -> String {
         let lacking = self.needs.iter().filter(|need| !need.present);

@@ -30,6 +30,7 @@ pub(crate) fn there(
         measured: found.as_ref().ok().copied(),
         why: found.err(),
         parts,
+        protections: None,
         explained,
         rest,
         remarks: remarks(plan, measured.unit, lab, linux),
@@ -70,6 +71,7 @@ fn exits(linux: &Document) -> Option<ExplainedPart> {
         what: "exits of the virtual machine".into(),
         figure: None,
         note: Some(format!("{name} is below this Linux; whether the entry leaves the guest is not known, and in the rest if so")),
+        protects: false,
     })
 }
 

@@ -73,8 +73,8 @@ pub struct BillArgs {
     pub listing: bool,
     /// Follow the entry through this Linux (a file, a package or folder that contains one, or auto), and print the assembler's part of its
     /// path beside that of the lab, instruction by instruction, and what differs; the profile is that of the kernel's version, unless
-    /// --profile names another
-    #[arg(long, value_name = "KERNEL", value_hint = ValueHint::FilePath, conflicts_with_all = ["run", "here", "follow", "orders", "ring_3", "listing", "dry_run", "verbose", "no_save", "name", "tag", "bochs"])]
+    /// --profile names another. With --bochs that is what the lab builds there; the Linux is followed in QEMU all the same
+    #[arg(long, value_name = "KERNEL", value_hint = ValueHint::FilePath, conflicts_with_all = ["run", "here", "follow", "orders", "ring_3", "listing", "dry_run", "verbose", "no_save", "name", "tag"])]
     pub beside_linux: Option<String>,
     /// Print what would be measured on a processor that has everything, and measure nothing
     #[arg(long)]

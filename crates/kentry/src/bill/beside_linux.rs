@@ -16,7 +16,7 @@ use crate::os::interrupts;
 use crate::saving::Saving;
 use attribution::anatomy::Followed;
 use attribution::assembly::{
-    Assembly, Brought, Columns, Order, c_parts, explained, has_order, of_lab, of_linux, returns,
+    Assembly, Brought, Columns, Order, besides, c_parts, explained, has_order, of_lab, of_linux,
     steps_of_column, switched_off, to_the_handler,
 };
 use attribution::bill::{Bill, Plan, Step};
@@ -56,7 +56,7 @@ pub fn explain(args: &BillArgs, kernel: &str) -> Result<ExitCode, Error> {
     let Both { plan, assembly, brought, emulator, limits } = Both::of(args, &followed, None, &interrupt)?;
     let plan_of_lab = lab_plan(Table::get(), &plan, limits.time);
     let document = lab::on(emulator, plan_of_lab, limits, args.guest.seed, &interrupt)?;
-    let there = Some(explained(&assembly, &brought, &followed));
+    let there = Some(explained(Table::get(), &assembly, &brought, &followed));
     let no_times = Some("--follow counts what a Linux executes in QEMU's emulation".to_owned());
     let bill = Bill { there, no_times, ..plan.bill(&document, None) };
     super::show(args, bill, Runs { lab: &document, linux: None }, outputs, saving, &interrupt)
@@ -154,7 +154,7 @@ impl Both {
 /// Which setting brings each instruction of the lab's column.
 fn brought(plan: &Plan, of_steps: &[Option<usize>], built: &Listed) -> Brought {
     let by = steps_of_column(&built.steps).into_iter().map(|step| of_steps.get(step).copied().flatten());
-    Brought { settings: plan.steps().iter().map(Step::name).collect(), by: by.collect() }
+    Brought { settings: plan.steps().iter().map(Step::setting).collect(), by: by.collect() }
 }
 
 /// What this boot has switched off; the profile is without it then.
@@ -165,10 +165,10 @@ fn leave_out(profile: &mut Profile, followed: &Followed) -> Vec<String> {
 }
 
 /// What this boot has besides: thunks stand in the place of returns where a processor's fault was found after that version, and are untrained
-/// on a processor that needs it.
+/// on a processor that needs it; the branch history is cleared in a virtual machine.
 fn add(profile: &mut Profile, followed: &Followed) -> Vec<String> {
-    let is_known = profile.steps.iter().any(|step| step.name == "returns");
-    let added = returns(&followed.anatomy).filter(|_| !is_known);
+    let mut added = besides(&followed.anatomy);
+    added.retain(|new| profile.steps.iter().all(|step| step.name != new.name));
     profile.steps.extend(added.clone());
     added.iter().map(Setting::to_string).collect()
 }

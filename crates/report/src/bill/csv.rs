@@ -104,7 +104,9 @@ fn of_linux(there: &There) -> Vec<Record<'_>> {
     };
     let mut records = vec![said("measured-there", &there.what, there.measured, &there.why)];
     records.extend(there.parts.iter().map(|part| said("part", &part.what, part.figure, &part.note)));
-    records.extend([of_sum("explained-here", there.explained), of_sum("rest", there.rest)]);
+    let sums =
+        [("explained-here", there.explained), ("rest", there.rest), ("protections-there", there.protections)];
+    records.extend(sums.map(|(kind, figure)| of_sum(kind, figure)));
     records
 }
 

@@ -144,17 +144,17 @@ fn costs(bill: &Bill, here: Option<&Path>, there: Option<&Path>) -> Vec<f64> {
 
 /// The facts above the picture, in lines.
 fn lines(bill: &Bill) -> Vec<Text> {
-    let facts = words::head(bill).into_iter().filter(|(label, _)| *label != "bill");
-    let texts = facts.map(|(label, text)| format!("{label}: {text}"));
-    let linux = bill.there.as_ref().map(|there| format!("Linux: {}", words::linux(there)));
-    picture::lines(texts.chain(linux), TEXT, TOP, LINE)
+    let own = words::head(bill).into_iter().chain(words::of_lab(bill)).filter(|(label, _)| *label != "bill");
+    let linux = bill.there.iter().flat_map(|there| words::of_linux(bill, there));
+    let facts = own.chain(linux.filter(|(label, _)| !label.is_empty()));
+    picture::lines(facts.map(|(label, text)| format!("{label}: {text}")), TEXT, TOP, LINE)
 }
 
 /// The table in sentences.
 fn description(bill: &Bill) -> String {
     let mut sentences = vec![format!("What each step of the profile {} adds.", bill.profile)];
     for (label, text) in
-        words::head(bill).into_iter().filter(|(label, _)| ["figures", "path"].contains(label))
+        words::of_lab(bill).into_iter().filter(|(label, _)| ["figures", "path", "lab's path"].contains(label))
     {
         sentences.push(format!("{label}: {text}."));
     }

@@ -1,7 +1,7 @@
 //! The tables of a bill, for text and Markdown alike.
 
 use super::path::keys;
-use super::words::{amount, error, is_counted, name, needs, remark, share};
+use super::words::{self, amount, error, is_counted, name, needs, remark, share};
 use crate::figure::number;
 use crate::grid::{Cell, Column, Grid, Items, Weight, Words, Writer};
 use crate::line::look;
@@ -129,11 +129,9 @@ pub(super) fn steps(bill: &Bill) -> Grid {
 pub(super) fn there(bill: &Bill, there: &There) -> Grid {
     let line = |weight, name: &str, figure| Line::new(weight, name, figure, part(figure, there.measured));
     let mut lines = vec![line(Weight::Sum, "measured there", there.measured).said(there.why.as_ref())];
-    lines.extend(
-        there.parts.iter().map(|part| {
-            line(weight(part.figure.is_some()), &part.what, part.figure).said(part.note.as_ref())
-        }),
-    );
+    lines.extend(there.parts.iter().map(|part| {
+        line(weight(part.figure.is_some()), &part.what, part.figure).said(words::of_part(part).as_ref())
+    }));
     lines.push(line(Weight::Sum, "explained here", there.explained));
     lines.push(line(Weight::Sum, "rest", there.rest));
     figures(bill, &lines, "part", &[unit(bill)])

@@ -3,7 +3,7 @@
 use crate::figure::{ABSENT, number};
 use crate::head::PARTIAL;
 use crate::runs::short;
-use attribution::bill::{Bill, ExplainedKind, Figure, Line, State, There, Unit};
+use attribution::bill::{Bill, ExplainedKind, ExplainedPart, Figure, Line, State, There, Unit};
 
 /// A verdict on a step is wrong in at most this part of bills.
 const WRONG: f64 = 0.05;
@@ -20,23 +20,31 @@ pub(super) fn is_counted(bill: &Bill) -> bool {
 /// Said of a step that adds no instruction.
 const UNSEEN: &str = "no instruction here";
 
+/// Said of a part of a Linux that is one.
+const PROTECTION: &str = "a protection";
+
 /// What is billed.
 pub(super) fn title(bill: &Bill) -> String {
     format!("{} through {}, profile {}", bill.operation, bill.entry, bill.profile)
 }
 
-/// What stands above the steps: label and text.
+/// What stands above all: label and text.
 pub(super) fn head(bill: &Bill) -> Vec<(&'static str, String)> {
     let mut facts = vec![("bill", title(bill))];
     facts.extend(no_times(bill).map(|why| ("no times", why)));
-    facts.extend([("lab", lab(bill)), ("figures", figures(bill).to_owned())]);
+    facts
+}
+
+/// What stands above the steps.
+pub(super) fn of_lab(bill: &Bill) -> Vec<(&'static str, String)> {
+    let mut facts = vec![("lab", lab(bill)), ("figures", figures(bill).to_owned())];
     if bill.orders > 0 {
         facts.push((
             "orders",
             format!("of each step, the mean over {} random orders of all steps", bill.orders),
         ));
     }
-    facts.push(("path", adds_up(bill)));
+    facts.push((if bill.there.is_some() { "lab's path" } else { "path" }, adds_up(bill)));
     if !bill.not_in_lab.is_empty() {
         facts.push(("not in lab", format!("what that kernel does as well: {}", bill.not_in_lab.join("; "))));
     }
@@ -177,20 +185,71 @@ pub(super) fn legend(bill: &Bill) -> String {
     )
 }
 
+/// What stands above the parts of a Linux.
+pub(super) fn of_linux(bill: &Bill, there: &There) -> Vec<(&'static str, String)> {
+    let mut facts = vec![("Linux", linux(there))];
+    if is_followed(there) {
+        facts.push(("its path", parts_add_up(bill, there)));
+        facts.extend(protections(bill, there).map(|sentence| ("protections", sentence)));
+    }
+    facts.extend(there.remarks.iter().map(|remark| ("", remark.clone())));
+    facts
+}
+
 /// Which Linux it is.
 pub(super) fn linux(there: &There) -> String {
     let run = there.run.as_deref().map(|id| format!(", run {}", short(id))).unwrap_or_default();
     format!("{}{run}", there.what)
 }
 
+/// Whether each of its instructions was followed: then it comes first, for its parts are not the lab's steps.
+pub(super) fn is_followed(there: &There) -> bool {
+    there.parts.iter().any(|part| matches!(part.kind, ExplainedKind::Brought | ExplainedKind::C))
+}
+
+/// How the instructions of a Linux add up, in a sentence.
+fn parts_add_up(bill: &Bill, there: &There) -> String {
+    let of = |kind: ExplainedKind| {
+        let parts = there.parts.iter().filter(|part| part.kind == kind);
+        amount(bill, parts.filter_map(|part| part.figure).map(|figure| figure.estimate).sum())
+    };
+    let [program, assembly, c] = [ExplainedKind::Program, ExplainedKind::Brought, ExplainedKind::C].map(of);
+    let figure =
+        |figure: Option<Figure>| figure.map_or(ABSENT.into(), |figure| amount(bill, figure.estimate));
+    format!(
+        "{program} in the program + {assembly} of the assembler's part + {c} of C code + {} rest = {} instructions",
+        figure(there.rest),
+        figure(there.measured)
+    )
+}
+
+/// How many of them are protections, in a sentence; none where that is not known.
+fn protections(bill: &Bill, there: &There) -> Option<String> {
+    let (found, measured) = there.protections.zip(there.measured)?;
+    Some(format!(
+        "{} of these {} instructions ({}): the parts that are called {PROTECTION} below, without idle ones",
+        amount(bill, found.estimate),
+        amount(bill, measured.estimate),
+        share(Some(found.estimate / measured.estimate)),
+    ))
+}
+
+/// What is said of a part of a Linux.
+pub(super) fn of_part(part: &ExplainedPart) -> Option<String> {
+    let protection = part.protects.then(|| PROTECTION.to_owned());
+    let said: Vec<String> = protection.into_iter().chain(part.note.clone()).collect();
+    (!said.is_empty()).then(|| said.join("; "))
+}
+
 /// What the three figures of a Linux are; where instructions of a run were counted, what takes the rest apart.
 pub(super) fn measured_and_explained(bill: &Bill, there: &There) -> String {
     let said = "Measured there, explained here, rest: no part is fitted to the rest.";
-    if there.parts.iter().any(|part| part.kind == ExplainedKind::C) {
+    if is_followed(there) {
         return format!(
-            "The steps above say what each adds to the lab's path; here each instruction of Linux belongs to one step, also what bare does in \
-             another way, so that the figures differ. idle: nops and jumps in the place of what this boot has switched off. {said} `kentry \
-             anatomy {} --each --kernel KERNEL` says what features of that kernel add.",
+            "Each instruction of Linux belongs to one part. The lab's path, below, has the same assembler's part, and where Linux has C code a \
+             dispatch and a service of its own, which are shorter. What a step adds there differs from its part here where bare does the same \
+             in another way. idle: nops and jumps in the place of what this boot has switched off. {said} `kentry anatomy {} --each --kernel \
+             KERNEL` boots this kernel without each feature, and says what that saves.",
             bill.entry
         );
     }

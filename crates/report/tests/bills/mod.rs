@@ -60,7 +60,12 @@ fn part(kind: ExplainedKind, what: &str, figure: Option<f64>, note: Option<&str>
         what: what.into(),
         figure: figure.map(Figure::count),
         note: note.map(str::to_owned),
+        protects: false,
     }
+}
+
+fn protection(kind: ExplainedKind, what: &str, figure: f64, note: Option<&str>) -> ExplainedPart {
+    ExplainedPart { protects: true, ..part(kind, what, Some(figure), note) }
 }
 
 fn configured(steps: &[usize], values: &[(&str, &str)], figure: Option<f64>) -> MeasuredConfiguration {
@@ -90,10 +95,13 @@ pub fn followed() -> Bill {
         run: None,
         parts: vec![
             part(ExplainedKind::Program, "in the program", Some(1.0), None),
-            part(ExplainedKind::Brought, "stack=frame", Some(81.0), None),
+            part(ExplainedKind::Brought, "stack=frame", Some(75.0), None),
+            protection(ExplainedKind::Brought, "pti=on", 6.0, None),
             part(ExplainedKind::C, "C code: work", Some(63.0), Some("5 of them idle")),
-            part(ExplainedKind::C, "C code: service", Some(177.0), None),
+            protection(ExplainedKind::C, "C code: returns", 4.0, Some("1 of them idle")),
+            part(ExplainedKind::C, "C code: service", Some(173.0), None),
         ],
+        protections: Some(Figure::count(9.0)),
         explained: Some(Figure::count(322.0)),
         rest: Some(Figure::count(0.0)),
         rest_share: Some(0.0),
@@ -138,6 +146,7 @@ pub fn counted() -> Bill {
                 Some("QEMU's emulation is below this Linux"),
             ),
         ],
+        protections: None,
         explained: Some(Figure::count(226.0)),
         rest: Some(Figure::count(96.0)),
         rest_share: Some(96.0 / 322.0),
