@@ -458,11 +458,10 @@ impl<'a> Trial<'a> {
         for (bits, cases) in processor.programs() {
             let mach = self.switches.contains("personality=mach");
             let program = program_of(*bits, period(processor.mode), mach, processor.mode);
-            let has = |case: &'static str| {
+            let has = |case: &str| {
                 if *bits == 32 { processor.has_in_32(case) } else { processor.has(case) }
             };
-            let is_there =
-                |case: &&&'static str| has(**case) && is_looked_at(case, self.switches) && is_meant(case);
+            let is_there = |case: &&&str| has(case) && is_looked_at(case, self.switches) && is_meant(case);
             for case in cases.iter().filter(is_there) {
                 // In some, the path is a page fault's, or behind one in the kernel, or behind a long service. And some steps are long.
                 let turns = match *case {

@@ -84,8 +84,10 @@ impl Listed {
         }
         // What is no system call is done behind a call, for which no step declares anything: the path is executed to its end.
         if row.0.kind != Kind::Number {
-            let last =
-                of_path.last().and_then(|last| listed_lines.iter().find(|line| line.address == last.address));
+            let last = of_path
+                .clone()
+                .next_back()
+                .and_then(|last| listed_lines.iter().find(|line| line.address == last.address));
             let is_whole =
                 last.and_then(|line| decoded(self.file.bits(), line)).is_some_and(|last| leaves(&last));
             return (!is_whole).then(|| format!("{}: {name} is executed to {last:x?}", ran.label));
