@@ -69,11 +69,12 @@ struct Plan {
     emulator: Emulator,
     wholes: Vec<SwitchValues>,
     rows: Vec<Asked>,
+    added: BTreeSet<(SwitchValues, Vec<&'static str>)>,
 }
 
 impl Plan {
     fn new(mode: Mode, emulator: Emulator) -> Plan {
-        Plan { mode, emulator, wholes: Vec::new(), rows: Vec::new() }
+        Plan { mode, emulator, wholes: Vec::new(), rows: Vec::new(), added: BTreeSet::new() }
     }
 
     /// Entries that the emulator has, and their paths; rings 1 and 2, which are several paths, are held against a log (counts.rs).
@@ -93,8 +94,11 @@ impl Plan {
         self.emulator.is_tcg()
     }
 
-    /// All paths of one more configuration.
+    /// All paths of one more configuration; of one that is there already, with these operations, none.
     fn add(&mut self, whole: SwitchValues, operations: &[&'static str]) {
+        if !self.added.insert((whole.clone(), operations.to_vec())) {
+            return;
+        }
         let number = self.wholes.len();
         self.wholes.push(whole);
         for (name, _) in self.paths() {

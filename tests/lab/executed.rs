@@ -7,6 +7,7 @@ use crate::monitor::{is_missing, wrapped};
 use crate::nmi::kernel_base;
 use crate::timed::{self, Timed};
 use places::lab::{Bochs, Limits, Mode, Qemu};
+use record::abi;
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::{File, read_to_string, write};
 use std::io::{BufRead, BufReader};
@@ -36,7 +37,7 @@ pub struct Begun {
 }
 
 /// The bytes of an instruction, of which there are fifteen at most, behind a 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Code(u128);
 
 impl Code {
@@ -60,6 +61,13 @@ impl Use {
     pub fn count(&self) -> i64 {
         self.entry.len() as i64 - self.control.len() as i64
     }
+
+    /// Bochs writes offsets: those of a program's segment that begins elsewhere get what is missing.
+    fn with_base(mut self, base: u64) -> Use {
+        let short = self.control.iter_mut().chain(&mut self.entry).filter(|begun| begun.address <= 0xffff);
+        short.for_each(|begun| begun.address += base);
+        self
+    }
 }
 
 /// The uses of a row in a part of a log.
@@ -81,13 +89,29 @@ pub fn least(uses: &[Use]) -> &Use {
     uses.iter().min_by_key(|taken| taken.count()).unwrap()
 }
 
-/// Boots, and says of each of these runs of a row, which are all that take samples, what was executed of its uses. QEMU logs what programs and paths
-/// execute, Bochs everything.
-pub fn follow(emulator: Emulator, script: &Script, rows: &[&Entry]) -> Option<(Session, Vec<Vec<Use>>)> {
+/// What QEMU logs of the kernel; Bochs logs everything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Logged {
+    Paths,
+    /// Services, too: twenty times as much.
+    All,
+}
+
+/// Boots, and says of each of these runs of a row, which are all that take samples, what was executed of its uses.
+pub fn follow(
+    emulator: Emulator,
+    script: &Script,
+    rows: &[&Entry],
+    logged: Logged,
+) -> Option<(Session, Vec<Vec<Use>>)> {
     if !emulator.is_tcg() {
         return in_bochs(script, emulator.model(), rows);
     }
-    let ranges = [programs(script.mode), paths(script.mode)].concat();
+    let kernel = match logged {
+        Logged::Paths => paths(script.mode),
+        Logged::All => vec![kernel_base(script.mode)..=u64::MAX],
+    };
+    let ranges = [programs(script.mode), kernel].concat();
     let (session, log) = (!is_missing()).then(|| in_qemu(script, emulator.model(), &ranges))?;
     Some((session, by_runs(&log, rows)))
 }
@@ -207,7 +231,12 @@ fn in_bochs(script: &Script, model: Option<&str>, rows: &[&Entry]) -> Option<(Se
     let session = script.boot_in(&boot, Bochs::HERTZ)?;
     let traced = traced(script.mode, &output);
     assert_eq!(traced.len(), rows.len(), "rows that took samples");
-    Some((session, rows.iter().zip(traced).map(|(entry, log)| uses(&log, Timed::of(entry).stamps)).collect()))
+    let of_row = |(entry, log): (&&Entry, Vec<Begun>)| {
+        let timed = Timed::of(entry);
+        let all = uses(&log, timed.stamps);
+        all.into_iter().map(|taken| taken.with_base(timed.base)).collect()
+    };
+    Some((session, rows.iter().zip(traced).map(of_row).collect()))
 }
 
 /// Stops where a function that takes samples begins and, the third time, where it ends: it is called before the first canary, to teach the predictors,
@@ -252,12 +281,14 @@ fn traced(mode: Mode, output: &Path) -> Vec<Vec<Begun>> {
     all
 }
 
-/// `13608213] [0x000000118d1b] 0010:00000000c0118d1b`: the offset, or the kernel's address for it where it may be one in a segment of 16 bits.
+/// `13608213] [0x000000118d1b] 0010:00000000c0118d1b`: the offset, or the kernel's address for it where it may be one in a segment of 16 bits or in the
+/// conforming one.
 fn address(mode: Mode, place: &str) -> Option<u64> {
     let (physical, place) = place.split_once("[0x")?.1.split_once("] ")?;
     let (selector, offset) = place.split_once(':')?;
     // In virtual-8086 mode it is a paragraph.
-    let is_kernels = hex(selector) & 3 != 3 && hex(selector) < timed::SIXTEEN / 16;
+    let is_kernels = hex(selector) & 3 != 3 && hex(selector) < timed::SIXTEEN / 16
+        || hex(selector) == abi::SELECTOR_CONFORMING;
     let is_short = mode == Mode::Protected && is_kernels && hex(offset) <= 0xffff;
     Some(if is_short { kernel_base(mode) + hex(physical) } else { hex(offset) })
 }

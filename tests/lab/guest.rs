@@ -95,6 +95,11 @@ impl Emulator {
         }
     }
 
+    /// Whether its processor is AMD's.
+    pub fn is_amd(self) -> bool {
+        matches!(self, Emulator::TcgAmd | Emulator::BochsAmd)
+    }
+
     /// Whether it is QEMU's emulation.
     pub fn is_tcg(self) -> bool {
         matches!(self, Emulator::TcgIntel | Emulator::TcgAmd)

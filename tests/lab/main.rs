@@ -20,6 +20,7 @@ mod ibt;
 mod image;
 mod isolation;
 mod kernel;
+mod listed;
 mod logged;
 mod mach;
 mod mach_answers;

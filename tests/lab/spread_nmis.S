@@ -10,6 +10,7 @@
 #include "machine32.inc"
 #define IO_APIC		0xf0000000		/* the first device that is mapped (lab/i386/mm/addresses.h) */
 #endif
+#define TASK_STACK	0x170			/* lab/cpu/registers.h */
 #define IO_WINDOW	16
 #define DELIVER_NMI	0x400
 #define TIMER_RATE	0x34	/* channel 0, both bytes, mode 2 */
@@ -36,6 +37,13 @@ _start:	mov	$IO_APIC, %DX
 
 /* The stub of NMIs leads here. A report is four bytes with the highest bit set: 0xff, and thrice six bits of the distance. */
 	.org	NMI_AT
+#ifndef __x86_64__
+	push	%eax
+	mov	%ss, %eax
+	cmp	$TASK_STACK, %ax	# of 16 bits: what is on it has no address by esp
+	pop	%eax
+	je	2f
+#endif
 	push	%AX
 	push	%DX
 	/* For a while that differs from NMI to NMI, so that these do not come at the same places in each turn of a program. */
@@ -59,7 +67,7 @@ _start:	mov	$IO_APIC, %DX
 	.endr
 1:	pop	%DX
 	pop	%AX
-	push	$0
+2:	push	$0
 	push	$2
 	jmp	EXCEPTION_AT_ANY_TIME
 

@@ -3,8 +3,8 @@
 
 use crate::build::{compile_once, root};
 use crate::every_instruction::{
-    CASES_32, CASES_64, CASES_PROTECTED, CLOSED, Interrupt, NMI, OPEN, STUB_BYTES, built_in,
-    is_behind_a_fault, jump, kernel_in_mode, program_of,
+    CASES_32, CASES_64, CASES_PROTECTED, CLOSED, Interrupt, NMI, OF_PROTECTED, OPEN, STUB_BYTES, built_in,
+    can_be, is_behind_a_fault, jump, kernel_in_mode, program_of,
 };
 use crate::guest::{Emulator, Script, Session, bochs_is_missing, changed_bochs};
 use crate::kernel::Kernel;
@@ -85,11 +85,9 @@ fn calls(mode: Mode, switches: &str) -> (Script, Vec<usize>) {
     let (bits, more) = if mode == Mode::Long { (64, CASES_64) } else { (32, CASES_PROTECTED) };
     for (bits, cases) in [(bits, more), (32, CASES_32)] {
         let program = program_of(bits, 0, false, mode);
-        // Intel's processors do not have the first; without page tables there is no sysenter, and no address without memory.
-        let has_pages = !switches.contains("paging=off");
+        // Intel's processors do not have the first.
         let is_closed = |case: &str| {
-            (bits, case) == (32, "syscall")
-                || !has_pages && (case.ends_with("sysenter") || case == "no-memory")
+            (bits, case) == (32, "syscall") || !can_be(case, switches) || needs_pages(case, switches)
         };
         for case in cases.iter().filter(|case| !is_closed(case)) {
             // In two paths one instruction is looked for.
@@ -100,6 +98,13 @@ fn calls(mode: Mode, switches: &str) -> (Script, Vec<usize>) {
     (script, ran)
 }
 
+/// Whether there is no such case, or path, with these switches, because there are no page tables: sysenter, an address without memory, a stack that ends,
+/// virtual-8086 mode.
+fn needs_pages(name: &str, switches: &str) -> bool {
+    let needs = ["sysenter", "no-memory", "double_fault", "v86"];
+    switches.contains("paging=off") && needs.iter().any(|needs| name.contains(needs))
+}
+
 /// Addresses of instructions, by path.
 pub type Listed = Vec<(&'static str, Vec<u64>)>;
 
@@ -107,8 +112,13 @@ fn listed(mode: Mode, switches: &str) -> Option<Listed> {
     let mut script = Script::in_mode(mode);
     script.set(switches);
     let names = Kernel::in_mode(mode).path_names();
-    let is_there = |path: &&str| *path != "syscall_i386" && names.contains(*path);
-    let paths: Vec<&str> = OPEN.iter().chain(CLOSED).copied().filter(is_there).collect();
+    let is_there = |path: &&str| {
+        *path != "syscall_i386"
+            && names.contains(*path)
+            && can_be(path, switches)
+            && !needs_pages(path, switches)
+    };
+    let paths: Vec<&str> = OPEN.iter().chain(CLOSED).chain(OF_PROTECTED).copied().filter(is_there).collect();
     paths.iter().for_each(|path| _ = script.list(path));
     let session = script.boot(Emulator::Bochs)?;
     let addresses = |ran| built_in(mode, ran).iter().map(|line| line.address).collect();

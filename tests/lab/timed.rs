@@ -19,6 +19,8 @@ pub struct Timed {
     pub base: u64,
     /// Where its stamps are, in the same way.
     pub stamps: [u64; 4],
+    /// What stands behind the third stamp, up to the fourth: each instruction where it runs, and its bytes.
+    pub entry: Vec<(u64, Vec<u8>)>,
 }
 
 impl Timed {
@@ -28,14 +30,24 @@ impl Timed {
         &ALL[entry.name.as_str()]
     }
 
-    fn read(code: &[Instruction], base: u64) -> Timed {
+    fn read(code: &[Instruction], base: u64, bytes: impl Fn(&Instruction) -> Vec<u8>) -> Timed {
         // What an entry executes may be rdtsc, too, but nothing is stored behind that.
         const STAMP: [Mnemonic; 4] = [Mnemonic::Lfence, Mnemonic::Rdtsc, Mnemonic::Lfence, Mnemonic::Mov];
         let is_stamp = |code: &&[Instruction]| code.iter().map(Instruction::mnemonic).eq(STAMP);
         let stamps: Vec<u64> = code.windows(STAMP.len()).filter(is_stamp).map(|code| code[1].ip()).collect();
         let [begin, second, end] = [0, 1, code.len() - 1].map(|at| code[at].ip());
-        Timed { begin, second, end, base, stamps: stamps.try_into().unwrap() }
+        let stamps: [u64; 4] = stamps.try_into().unwrap();
+        let entry = code.iter().filter(|code| code.ip() > stamps[2] && code.ip() <= stamps[3]);
+        let entry = entry.map(|code| (base + code.ip(), bytes(code))).collect();
+        Timed { begin, second, end, base, stamps, entry }
     }
+}
+
+/// The handler of the 16-bit code's own interrupt, where it runs: an iret.
+pub fn handler_of_sixteen() -> u64 {
+    let file = object::File::parse(places::probes::image(Probe::Probe32)).unwrap();
+    let address = |name: &str| file.symbols().find(|symbol| symbol.name() == Ok(name)).unwrap().address();
+    SIXTEEN + address("sixteen_handler") - address("__start_sixteen")
 }
 
 /// By entry.
@@ -50,8 +62,10 @@ fn of_probe(probe: Probe) -> Vec<(&'static str, Timed)> {
         let is_sixteen = section.name() == Ok("sixteen");
         let (bits, from, base) =
             if is_sixteen { (16, section.address(), SIXTEEN) } else { (probe.bits().into(), 0, 0) };
-        let code = Decoder::with_ip(bits, code, symbol.address() - from, DecoderOptions::NONE);
-        (entry.name.as_str(), Timed::read(&code.into_iter().collect::<Vec<_>>(), base))
+        let start = symbol.address() - from;
+        let bytes = |one: &Instruction| code[(one.ip() - start) as usize..][..one.len()].to_vec();
+        let read = Decoder::with_ip(bits, code, start, DecoderOptions::NONE);
+        (entry.name.as_str(), Timed::read(&read.into_iter().collect::<Vec<_>>(), base, bytes))
     };
     Table::get().entries.iter().filter(|entry| entry.probe == probe).map(timed).collect()
 }

@@ -35,12 +35,18 @@
 	pop	%es
 .endm
 
+.set needs_segments, 0
 .macro LEAVE_SEGMENTS
+	.if	!needs_segments
 	NULL_SEGMENTS
+	.endif
 .endm
 
 /* They are null still, or again. */
 .macro FIND_SEGMENTS
+	.if	needs_segments
+	.exitm
+	.endif
 	push	%ds
 	push	%es
 	FLAT_SEGMENTS
@@ -122,15 +128,109 @@ GONE \name, ds
 GONE \name, es
 .endr
 
-/* Those of entries that this kernel alone has, but for what SMAP keeps QEMU from, and for bounds, which DS has. */
+/* Those of entries that this kernel alone has, and another way into each task than its own. */
 #include "gates32.inc"
-.irp name, into, absent_fs, absent_ss, gate_16_0
+WAY task_jumped, ljmp $SELECTOR_GATE_TASK, $0
+WAY task_jmp_called, lcall $SELECTOR_GATE_TASK_JMP, $0
+
+.macro CALLS name
 CASE \name
 	BEGIN
 1:	ONE_CALL \name, NR32_GETPPID, 1, noted
 	ONE_CALL \name, NONE, -ENOSYS, noted_none
 	AGAIN
+.endm
+.irp name, into, absent_fs, absent_ss, limit, gate_16_0, gate_16_1, gate_16_8, gate_32_1, gate_32_8, task_jumped, task_jmp_called
+CALLS \name
 .endr
+.set needs_segments, 1			# the bounds are in DS
+CALLS bound
+CASE foreign-bound			# whose bounds have another address than the kernel knows
+	BEGIN
+	mov	$bounds, %esi
+1:	AIM
+	bound	%ebp, (%esi)
+	ARRIVE
+	AGAIN
+.set needs_segments, 0
+
+/* What serves nothing. */
+CASE task-nested-jumped
+	BEGIN
+1:	AIM
+	LEAVE_SEGMENTS
+	ljmp	$SELECTOR_GATE_TASK_NESTED, $0
+	FIND_SEGMENTS
+	ARRIVE
+	AGAIN
+
+/*
+ * Virtual-8086 mode: into it, one int $0x80 there, which comes back with its answer, and out of it. And what the monitor does there by itself. The code
+ * is copied to where such code can be.
+ */
+#define PARAGRAPH		0x1000
+#define PRIVATE_FIXED_ANONYMOUS 0x32
+
+	.section .rodata
+	.code16
+v86_code:
+	int	$0x80
+	int	$VECTOR_V86
+v86_other:
+	cli
+	int	$VECTOR_V86
+v86_code_end:
+	.code32
+	.text
+
+.macro PREPARE_v86 from=v86_code
+	.rept	5			# gs, fs, ds, es, ss
+	push	$PARAGRAPH
+	.endr
+	push	$0x8000			# esp
+	push	$0
+	push	$PARAGRAPH
+	push	$(\from - v86_code)
+.endm
+.macro ENTER_v86
+	int	$VECTOR_V86
+	lea	36(%esp), %esp
+.endm
+
+.macro MAP_V86_CODE
+	push	%eax
+	mov	$(PARAGRAPH << 4), %ebx
+	mov	$0x1000, %ecx
+	mov	$PROTECT_ALL, %edx
+	mov	$PRIVATE_FIXED_ANONYMOUS, %esi
+	mov	$-1, %edi
+	xor	%ebp, %ebp
+	SYSTEM_CALL NR_MMAP2
+	cmp	%ebx, %eax
+	jne	wrong
+	mov	$v86_code, %esi
+	mov	%eax, %edi
+	mov	$(v86_code_end - v86_code), %ecx
+	rep movsb
+	pop	%eax
+.endm
+
+CASE v86
+	MAP_V86_CODE
+	BEGIN
+1:	ONE_CALL v86, NR32_GETPPID, 1, noted
+	ONE_CALL v86, NONE, -ENOSYS, noted_none
+	AGAIN
+CASE foreign-v86
+	MAP_V86_CODE
+	BEGIN
+1:	AIM
+	PREPARE_v86 v86_other
+	LEAVE_SEGMENTS
+	ENTER_v86
+	FIND_SEGMENTS
+	ARRIVE
+	AGAIN
 
 /*
  * The kernel's access to the program's memory: four bytes, eight, sixteen, and a copy. Through a call gate, which leaves interrupts on.

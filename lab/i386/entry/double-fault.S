@@ -46,7 +46,8 @@ END_PATH
 /*
  * The task of #DF. The hardware has: stored the interrupted task in its TSS, with the eip of the instruction that faulted first; loaded this
  * one, with the kernel's page tables; pushed the error code 0. For all but a path above, the state of what was interrupted is not defined,
- * and the kernel ends.
+ * and the kernel ends. An NMI that comes before the access that faults has no room either: its delivery is a #PF, and that one's a #DF, with the same eip
+ * and an address that is as near (SDM vol. 3, 6.15). It is lost, and iret lets the next one come.
  *
  * CR3 of what was interrupted is not stored anywhere: it is the kernel's here, and the switch back loads what the TSS of programs says.
  */

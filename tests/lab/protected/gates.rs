@@ -2,6 +2,7 @@
 //! (SDM vol. 2, CALL, JMP, MOV, INT; vol. 3, 5.8, 6.13, 6.15).
 
 use crate::build::{Program, compile_once, freestanding, root};
+use crate::every_instruction::{STUB_BYTES, jump};
 use crate::guest::{Emulator, Ran, Script};
 use crate::kernel::Kernel;
 use iced_x86::{Decoder, DecoderOptions};
@@ -395,5 +396,92 @@ fn what_must_fault_faults_as_the_manuals_say() {
         let by_limits = if emulator.is_tcg() { &[] } else { BY_LIMITS };
         let differs = must_fault(emulator, kernel, &[CASES, by_limits].concat());
         assert!(differs.is_empty(), "{}: {differs:#?}", emulator.name());
+    }
+}
+
+/// The first of vectors whose stubs nobody needs.
+const UNUSED: u64 = 0x50;
+
+/// A kernel that does this at the end of its boot, in place of a function that it can do without.
+fn kernel_that_boots_with(code: &[u8]) -> Vec<u8> {
+    let (kernel, mut file) =
+        (Kernel::in_mode(Mode::Protected), places::lab::kernel(Mode::Protected).to_vec());
+    let (from, to) = (kernel.symbol("counters_find"), kernel.symbol("exception_stubs") + UNUSED * STUB_BYTES);
+    for (address, code) in [(to, code), (from, &jump(from, to))] {
+        let at = kernel.place(address);
+        file[at..at + code.len()].copy_from_slice(code);
+    }
+    file
+}
+
+fn address(kernel: &Kernel, name: &str, offset: u32) -> [u8; 4] {
+    (kernel.symbol(name) as u32 + offset).to_le_bytes()
+}
+
+/// Of the TSS, up to the stack of ring 0.
+const SHORT_LIMIT: u8 = 11;
+
+/// movw $SHORT_LIMIT, gdt + TSS; andb $~busy, gdt + TSS + 5; mov $TSS, %ax; ltr %ax; ret
+fn load_a_short_tss(kernel: &Kernel) -> Vec<u8> {
+    let [limit, rights] = [0x40, 0x45].map(|offset| address(kernel, "gdt", offset));
+    let parts: [&[u8]; 5] = [
+        &[0x66, 0xc7, 0x05],
+        &limit,
+        &[SHORT_LIMIT, 0, 0x80, 0x25],
+        &rights,
+        &[0xfd, 0x66, 0xb8, 0x40, 0, 0x0f, 0x00, 0xd8, 0xc3],
+    ];
+    parts.concat()
+}
+
+/// In place of tss_set_stacks: mov 4(%esp), %eax; mov %eax, ESP0; mov $absent, %eax; mov %eax, ESP1; mov %eax, ESP2; ret
+fn set_absent_stacks(kernel: &Kernel) -> Vec<u8> {
+    // The end of a page that is not mapped.
+    let absent = (kernel.guard_pages()[0] as u32 + 4096).to_le_bytes();
+    let [zero, one, two] = [4, 12, 20].map(|offset| address(kernel, "tss", offset));
+    let parts: [&[u8]; 9] =
+        [&[0x8b, 0x44, 0x24, 4, 0xa3], &zero, &[0xb8], &absent, &[0xa3], &one, &[0xa3], &two, &[0xc3]];
+    parts.concat()
+}
+
+/// mov $SYSENTER_CS, %ecx
+const TO_SYSENTER_CS: [u8; 5] = [0xb9, 0x74, 1, 0, 0];
+/// SYSENTER_ESP, which is written behind it.
+const TO_SYSENTER_ESP: [u8; 5] = [0xb9, 0x75, 1, 0, 0];
+
+/// A kernel that boots with this in SYSENTER_CS, and does not write it afterwards: mov $SYSENTER_CS, %ecx; mov $value, %eax; xor %edx, %edx; wrmsr; ret
+fn kernel_with_sysenter_cs(value: u8) -> Vec<u8> {
+    let file = places::lab::kernel(Mode::Protected);
+    let places = file.windows(5).enumerate().filter(|(_, code)| *code == TO_SYSENTER_CS);
+    let places: Vec<usize> = places.map(|(at, _)| at).collect();
+    assert!(places.len() >= 2, "{places:?}");
+    let code = [&TO_SYSENTER_CS[..], &[0xb8, value, 0, 0, 0, 0x31, 0xd2, 0x0f, 0x30, 0xc3]].concat();
+    let mut file = kernel_that_boots_with(&code);
+    places.iter().for_each(|at| file[*at..at + 5].copy_from_slice(&TO_SYSENTER_ESP));
+    file
+}
+
+/// Stacks of rings 1 and 2 that the TSS is too short for, or that are in no page: a write of the supervisor's. And sysenter without a code segment.
+#[test]
+fn stacks_that_are_not_there_and_sysenter_without_a_segment_fault_as_the_manuals_say() {
+    const PF: u64 = 14;
+    const WRITE: u64 = 2;
+    let kernel = Kernel::in_mode(Mode::Protected);
+    let beyond = kernel_that_boots_with(&load_a_short_tss(&kernel));
+    let absent = kernel.beginning_with("tss_set_stacks", &set_absent_stacks(&kernel));
+    let [null, low] = [0, 3].map(kernel_with_sysenter_cs);
+    for emulator in Emulator::ALL {
+        let all: [(&[u8], &[Case]); 4] = [
+            (&beyond, &[("lcall-selector b3", TS, 0x40), ("lcall-selector c3", TS, 0x40)]),
+            (&absent, &[("lcall-selector b3", PF, WRITE), ("lcall-selector c3", PF, WRITE)]),
+            (&null, &[("sysenter-stack 1000", GP, 0)]),
+            (&low, &[("sysenter-stack 1000", GP, 0)]),
+        ];
+        // TCG refuses 0 alone.
+        let few = if emulator.is_tcg() { 3 } else { 4 };
+        for (kernel, cases) in &all[..few] {
+            let differs = must_fault(emulator, kernel, cases);
+            assert!(differs.is_empty(), "{}: {differs:#?}", emulator.name());
+        }
     }
 }

@@ -2,7 +2,7 @@
 //! the program's segments.
 
 use super::unpaged;
-use crate::every_instruction::{AMD, INTEL, ON_AMD, check_all, check_none_left_out};
+use crate::every_instruction::{INTEL, ON_AMD, check_all, check_none_left_out};
 use crate::nmi::check_while_paths_are_built;
 use crate::spread_nmis;
 use places::lab::Mode;
@@ -25,7 +25,6 @@ fn interrupts_at_every_instruction_of_rarer_steps_change_nothing() {
         "paging=classic pti=on copy-frame=on stack=minimum exit=natural gate=trap",
     ];
     check_all(INTEL.protected(), &configurations);
-    check_all(AMD.protected(), &configurations[2..]);
 }
 
 #[test]

@@ -1,10 +1,13 @@
 //! A program can do nothing to the kernel, whatever it does with descriptors: random uses, in every kind of configuration (`uses32.S`).
 
+use super::gates::boot;
 use super::unpaged;
-use crate::build::freestanding;
+use crate::build::{compile_once, freestanding, root};
+use crate::every_instruction::{STUB_BYTES, jump};
 use crate::guest::{Answer, Emulator, Script};
+use crate::kernel::Kernel;
 use crate::whole::is_whole;
-use places::lab::End;
+use places::lab::{End, Mode};
 use record::abi;
 use std::collections::BTreeSet;
 use table::Table;
@@ -36,7 +39,27 @@ const CONFIGURATIONS: [&str; 5] = [
     "paging=wide pti=on copy-frame=off work=on trace=on",
 ];
 
-/// Programs by seeds, and behind each configuration a row that shows what is left of the kernel.
+/// The first of vectors whose stubs nobody needs.
+const UNUSED: u64 = 0x50;
+
+/// The kernel with a check that sums up its descriptors (descriptors32.S) in place of that of isolation.
+fn kernel_that_sums() -> Vec<u8> {
+    let (kernel, mut file) =
+        (Kernel::in_mode(Mode::Protected), places::lab::kernel(Mode::Protected).to_vec());
+    let at = kernel.symbol("exception_stubs") + UNUSED * STUB_BYTES;
+    let linked = format!("-Wl,-Ttext={at:#x},--oformat=binary,--build-id=none");
+    let flags = ["-m32", "-nostdlib", "-static", "-no-pie", &linked].map(String::from);
+    let code = compile_once("descriptors", &flags, &[root().join("tests/lab/descriptors32.S")]).bytes;
+    assert!((64..48 * STUB_BYTES as usize).contains(&code.len()), "{}", code.len());
+    let check = kernel.symbol("tables_check_isolation");
+    for (address, code) in [(at, &code[..]), (check, &jump(check, at))] {
+        let place = kernel.place(address);
+        file[place..place + code.len()].copy_from_slice(code);
+    }
+    file
+}
+
+/// Programs by seeds, and behind each configuration a row that shows what is left of the kernel; before and behind, a sum of its descriptors.
 fn try_in(emulator: Emulator, more: &[&str]) {
     let program = freestanding(32, &["uses32.S"]);
     let (entry, operation) =
@@ -48,19 +71,34 @@ fn try_in(emulator: Emulator, more: &[&str]) {
     let each = (SEEDS / parts).div_ceil(CONFIGURATIONS.len() + more.len());
     for (switches, first) in CONFIGURATIONS.iter().chain(more).zip((0..).step_by(each)) {
         script.set(switches);
+        // The first row has what a configuration's first program changes.
+        script.row(entry, operation);
+        script.check("pti");
         for seed in first..first + each {
             let number = seed as u32 | if emulator.is_tcg() { CALLS_NO_JUMP_GATE } else { 0 };
             script.exec(&program, &["uses", &format!("{number:x}")]);
         }
         script.row(entry, operation);
+        script.check("pti");
     }
-    let Some(session) = script.boot(emulator) else { return };
+    let Some(all) = boot(emulator, &kernel_that_sums(), &script) else { return };
+    let sums: Vec<End> = all.iter().filter(|ran| ran.label.starts_with("check")).map(|ran| ran.end).collect();
+    for sums in sums.chunks(2) {
+        assert!(matches!(sums[0], End::Checked(_, [one, other, _]) if one != 0 && other != 0), "{sums:x?}");
+        assert_eq!(sums[0], sums[1], "descriptors, or the TSS, in {}", emulator.name());
+    }
     let (mut uses, mut before, mut vectors) = (0, 0, BTreeSet::new());
-    for ran in &session.ran {
+    let mut is_first = false;
+    for ran in &all {
         uses += ran.text().bytes().filter(|byte| *byte == b'.').count();
         match ran.end {
+            End::Checked(..) => {}
             _ if ran.label.starts_with("int80-i386") => {
                 assert_eq!(ran.answer(), Answer::Ok, "{}", ran.label);
+                is_first = !is_first;
+                if is_first {
+                    continue;
+                }
                 assert!(uses - before >= wanted / 10, "{} uses before {}", uses - before, ran.label);
                 before = uses;
             }
