@@ -67,7 +67,7 @@ fn check_logged(
     let mut wrong = Vec::new();
     for (run, uses) in runs.iter().zip(&uses) {
         let (ran, one) = (&session.ran[run.ran], least(uses));
-        // Bochs counts a fetch that faults, and does not trace it; QEMU writes it down where it is.
+        // Bochs counts one more than it traces: the fetch that faults, by all that is seen. QEMU writes it down where it is.
         let is_fetch = run.row.0.name == "vsyscall" && !emulator.is_tcg();
         let besides = matrix::miscounted(mode, emulator, run.row) + i64::from(is_fetch);
         if ran.cost() as i64 - besides != one.count() {
