@@ -6,7 +6,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 command=$1 name=$2
-version=${name#kentry-} version=${version%%-*}
+# What comes before a version, `0.2.0-rc.1`, is older than it for both kinds of packages.
+version=${name#kentry-} version=${version%-x86_64-*} version=${version/-/\~}
 description=$(sed -n 's/^description = "\(.*\)"/\1/p' Cargo.toml)
 stage=target/stage
 umask 022
@@ -29,6 +30,13 @@ stage() {
 	scripts/assets.sh "$command" "$stage"
 	scripts/sbom.py "$command" "$name" >"dist/$name.cdx.json"
 	scripts/notices.py "dist/$name.cdx.json" >"$stage/share/doc/kentry/LICENSE-crates"
+	settle "$stage"
+}
+
+# settle FOLDER: nothing there has this folder's group bit, or another time than the packages have.
+settle() {
+	chmod -R g-s "$1"
+	find "$1" -exec touch -hd "@$SOURCE_DATE_EPOCH" {} +
 }
 
 tarball() {
@@ -48,6 +56,7 @@ deb() {
 	rm "$doc"/{CHANGELOG.md,LICENSE-MIT,LICENSE-APACHE,LICENSE-spleen,LICENSE-uPlot}
 	(cd "$tree" && find usr -type f | sort | xargs md5sum >DEBIAN/md5sums)
 	sed "s/@VERSION@/$version/; s/@DESCRIPTION@/$description/; s/@KIB@/$(kib "$tree/usr")/" scripts/deb.control >"$tree/DEBIAN/control"
+	settle "$tree"
 	# By one thread: how many there are shows in what is packed.
 	dpkg-deb --build --root-owner-group --threads-max=1 -Zxz "$tree" "dist/kentry_$version-1_amd64.deb" >&2
 }

@@ -214,7 +214,10 @@ if has unit; then unit; fi
 while [[ " ${running[*]} " == *" $command "* ]]; do reap; done
 if has guests; then guests; fi
 if has slow; then slow; elif has whole; then distribution; fi
-if has whole; then long; fi
+if has whole; then
+	reap_all
+	long
+fi
 reap_all
 # It switches a setting of the machine, so nothing may run beside it.
 if has slow; then step "checkups of a switched machine" tests/switched.sh; fi

@@ -14,7 +14,7 @@ main() {
 	# Below `make test`, make tells which directory it enters and leaves.
 	limit=1800 check "make dist" 0 make --no-print-directory dist
 	name=$(basename dist/kentry-*.tar.gz .tar.gz)
-	version=${name#kentry-} version=${version%%-*}
+	version=${name#kentry-} version=${version%-x86_64-*} version=${version/-/\~}
 	check "checksums of everything" 0 bash -c 'cd dist && sha256sum --strict -c SHA256SUMS && [ $(wc -l <SHA256SUMS) = $(($(ls | wc -l) - 1)) ]'
 	tarball
 	make_install

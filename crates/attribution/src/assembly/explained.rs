@@ -17,8 +17,15 @@ pub struct Brought {
 }
 
 /// A path of Linux, explained: of its assembler's part, what the lab has in the same place. All else of that part is the rest, and so is what
-/// no part of the anatomy names. The table says which settings are protections.
-pub fn explained(table: &Table, assembly: &Assembly, brought: &Brought, followed: &Followed) -> There {
+/// no part of the anatomy names. The table says which settings are protections; `unprotected` is the same path in a boot without those that
+/// parameters switch off.
+pub fn explained(
+    table: &Table,
+    assembly: &Assembly,
+    brought: &Brought,
+    followed: &Followed,
+    unprotected: Option<&Followed>,
+) -> There {
     let (named, other): (Vec<&PartCount>, Vec<&PartCount>) =
         assembly.c.iter().partition(|count| count.part != Part::Other);
     let parts: Vec<ExplainedPart> = program(assembly, followed)
@@ -43,6 +50,8 @@ pub fn explained(table: &Table, assembly: &Assembly, brought: &Brought, followed
         why: measured.is_none().then(|| "the row was followed and not counted".to_owned()),
         parts,
         protections: Some(Figure::count(protections)),
+        unprotected: unprotected.and_then(|path| path.counted).map(|count| Figure::count(count as f64)),
+        unprotected_by: unprotected.map(|path| path.configuration.name()),
         explained: Some(Figure::count(explained)),
         rest: rest.map(Figure::count),
         rest_share: rest
@@ -82,10 +91,15 @@ fn by_setting(table: &Table, assembly: &Assembly, brought: &Brought) -> Vec<Expl
             what,
             figure: Some(Figure::count(count as f64)),
             note: note.map(str::to_owned),
-            protects: setting.is_some_and(|set| is_protection(table, &set.name, &set.value)),
+            protects: setting.is_some_and(|set| protects_here(table, set)),
         }
     };
     counts.into_iter().map(part).collect()
+}
+
+/// Whether all that a setting brings protects: swapgs=fence brings swapgs, too, which every kernel has.
+fn protects_here(table: &Table, setting: &Setting) -> bool {
+    setting.name != "swapgs" && is_protection(table, &setting.name, &setting.value)
 }
 
 /// What is executed in ring 3, less what the row does not count: the same probe does that in the lab.
@@ -198,7 +212,7 @@ mod tests {
     #[test]
     fn what_is_equal_leaves_no_rest() {
         let (assembly, followed) = sample(&["swapgs", "push %rax", "sysretq"]);
-        let there = explained(Table::get(), &assembly, &brought(&[Some(0), Some(2), None]), &followed);
+        let there = explained(Table::get(), &assembly, &brought(&[Some(0), Some(2), None]), &followed, None);
         let expected = [
             (ExplainedKind::Program, "in the program", 2.0),
             (ExplainedKind::Brought, "bare", 1.0),
@@ -214,13 +228,13 @@ mod tests {
     #[test]
     fn what_the_lab_alone_has_makes_up_for_nothing_that_it_lacks() {
         let (mut assembly, followed) = sample(&["swapgs", "cld", "sysretq"]);
-        let there = explained(Table::get(), &assembly, &brought(&[Some(0), Some(1), None]), &followed);
+        let there = explained(Table::get(), &assembly, &brought(&[Some(0), Some(1), None]), &followed, None);
         assert_eq!(there.rest.unwrap().estimate, 1.0);
         assert!(there.remarks[0].contains("1 instructions not at all, and 0"), "{:?}", there.remarks);
         assert!(figures(&there).iter().all(|(_, what, _)| *what != "pti=on"), "{there:?}");
         // What nothing names is not explained.
         assembly.c[0].part = Part::Other;
-        let there = explained(Table::get(), &assembly, &brought(&[Some(0), Some(1), None]), &followed);
+        let there = explained(Table::get(), &assembly, &brought(&[Some(0), Some(1), None]), &followed, None);
         assert_eq!(there.rest.unwrap().estimate, 5.0);
     }
 
@@ -228,22 +242,42 @@ mod tests {
     fn a_nop_in_the_place_of_a_protection_protected() {
         let (mut assembly, followed) = sample(&["swapgs", "push %rax", "sysretq"]);
         let protections = |assembly: &Assembly| {
-            let there = explained(Table::get(), assembly, &brought(&[Some(0), Some(1), Some(2)]), &followed);
+            let there =
+                explained(Table::get(), assembly, &brought(&[Some(0), Some(1), Some(2)]), &followed, None);
             let marked: Vec<&str> =
                 there.parts.iter().filter(|part| part.protects).map(|part| part.what.as_str()).collect();
             (there.protections.unwrap().estimate, marked.join(" "))
         };
         assert_eq!(protections(&assembly), (1.0, "pti=on".into()));
+        let fenced =
+            Brought { settings: vec![Setting::new("swapgs", "fence")], by: vec![Some(0), None, None] };
+        let there = explained(Table::get(), &assembly, &fenced, &followed, None);
+        assert_eq!(there.protections.unwrap().estimate, 0.0, "swapgs itself");
         // Four instructions of C code, one of them idle.
         assembly.c[0].part = Part::IndexMask;
         assert_eq!(protections(&assembly), (4.0, "pti=on C code: index-mask".into()));
     }
 
     #[test]
+    fn another_boot_tells_what_is_left_without_protections() {
+        let (assembly, followed) = sample(&["swapgs", "push %rax", "sysretq"]);
+        let settings = [("mitigations".to_owned(), "off".to_owned())].into();
+        let configuration = BootedConfiguration { settings, ..BootedConfiguration::default() };
+        let other = Followed { configuration, counted: Some(7), ..followed.clone() };
+        let brought = brought(&[Some(0), Some(2), None]);
+        let there = explained(Table::get(), &assembly, &brought, &followed, Some(&other));
+        assert_eq!((there.unprotected.unwrap().estimate, there.measured.unwrap().estimate), (7.0, 9.0));
+        assert_eq!(there.unprotected_by.as_deref(), Some("mitigations=off"));
+        let uncounted = Followed { counted: None, ..other };
+        let there = explained(Table::get(), &assembly, &brought, &followed, Some(&uncounted));
+        assert!(there.unprotected.is_none());
+    }
+
+    #[test]
     fn what_was_not_counted_has_no_rest() {
         let (assembly, followed) = sample(&["swapgs", "sysretq"]);
         let uncounted = Followed { counted: None, agrees: None, ..followed };
-        let there = explained(Table::get(), &assembly, &brought(&[None; 2]), &uncounted);
+        let there = explained(Table::get(), &assembly, &brought(&[None; 2]), &uncounted, None);
         assert_eq!((there.measured, there.rest, there.rest_share), (None, None, None));
         assert!(there.why.is_some());
     }

@@ -114,6 +114,13 @@ pub struct There {
     /// The sum of the parts that are protections, without their idle instructions; of a path that was followed. Null where none was.
     #[serde(default)]
     pub protections: Option<Figure>,
+    /// What it costs in another boot of the same kernel, with its protections switched off as far as parameters do that; of a path that was
+    /// followed. Null where no such boot was followed.
+    #[serde(default)]
+    pub unprotected: Option<Figure>,
+    /// The parameters of that boot, `mitigations=off`; null where there was none.
+    #[serde(default)]
+    pub unprotected_by: Option<String>,
     /// The sum of the parts: what the whole costs, but for what medians of parts differ from the median of the whole. Null where the
     /// whole was not measured.
     pub explained: Option<Figure>,

@@ -31,6 +31,8 @@ pub(crate) fn there(
         why: found.err(),
         parts,
         protections: None,
+        unprotected: None,
+        unprotected_by: None,
         explained,
         rest,
         remarks: remarks(plan, measured.unit, lab, linux),

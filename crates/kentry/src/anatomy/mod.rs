@@ -76,16 +76,19 @@ pub fn usual(entry: &str) -> Result<Result<Document, String>, Error> {
     for_option("--anatomy", &AnatomyArgs::usual(entry))
 }
 
-/// What one boot executes of an entry and operation, for this option; or in words, why it was not followed.
+/// What one boot with these settings, as `--set` has them, executes of an entry and operation, for this option; or in words, why it was not
+/// followed.
 pub fn of_kernel(
     option: &str,
     kernel: &str,
+    set: Option<String>,
     [entry, operation]: [&str; 2],
     guest: &GuestArgs,
 ) -> Result<Result<Document, String>, Error> {
     let args = AnatomyArgs {
         operation: Some(operation.to_owned()),
         kernel: kernel.to_owned(),
+        set,
         cpu_model: guest.cpu_model.clone(),
         timeout: guest.timeout,
         seed: guest.seed,

@@ -55,9 +55,9 @@ pub struct BillArgs {
     /// Measure the same entry and operation on this Linux first, and explain that
     #[arg(long, conflicts_with_all = ["run", "dry_run"])]
     pub here: bool,
-    /// Boot this Linux (a file, a package or folder that contains one, or auto) in QEMU's emulation, follow the entry through it, and explain
-    /// each instruction: by the steps of the profile, or as Linux's C code by its parts; the profile is that of the kernel's version,
-    /// unless --profile names another
+    /// Boot this Linux (a file, a package or folder that contains one, or auto) in QEMU's emulation, follow the entry through it, and assign
+    /// each instruction to a step of the profile or, in C code, to a part of the anatomy; a second boot tells what is saved without the
+    /// protections that parameters switch off. The profile is that of the kernel's version, unless --profile names another
     #[arg(long, value_name = "KERNEL", value_hint = ValueHint::FilePath, conflicts_with_all = ["run", "here", "orders", "ring_3", "listing", "dry_run", "bochs"])]
     pub follow: Option<String>,
     /// Also time the bytes of the path in ring 3 of this Linux, with each step on and off, and without what ring 3 cannot execute, which is
@@ -73,7 +73,7 @@ pub struct BillArgs {
     pub listing: bool,
     /// Follow the entry through this Linux (a file, a package or folder that contains one, or auto), and print the assembler's part of its
     /// path beside that of the lab, instruction by instruction, and what differs; the profile is that of the kernel's version, unless
-    /// --profile names another. With --bochs that is what the lab builds there; the Linux is followed in QEMU all the same
+    /// --profile names another. With --bochs the lab's path is built in Bochs; the Linux is followed in QEMU
     #[arg(long, value_name = "KERNEL", value_hint = ValueHint::FilePath, conflicts_with_all = ["run", "here", "follow", "orders", "ring_3", "listing", "dry_run", "verbose", "no_save", "name", "tag"])]
     pub beside_linux: Option<String>,
     /// Print what would be measured on a processor that has everything, and measure nothing

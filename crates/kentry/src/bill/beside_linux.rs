@@ -20,6 +20,7 @@ use attribution::assembly::{
     steps_of_column, switched_off, to_the_handler,
 };
 use attribution::bill::{Bill, Plan, Step};
+use measure::guest::is_of;
 use measure::lab::{Accel, Emulator, Listed, Options, choose};
 use places::host::Interrupt;
 use places::lab::Limits;
@@ -28,11 +29,14 @@ use std::process::ExitCode;
 use table::special::SIGNAL;
 use table::{Kernel, Profile, Setting, Table};
 
+/// What switches protections of a Linux off.
+const UNPROTECTED: [[&str; 2]; 2] = [["mitigations", "off"], ["kstack-offset", "off"]];
+
 /// Follows, lists, and shows both. It ends with 0 whether they differ or not.
 pub fn run(args: &BillArgs, kernel: &str) -> Result<ExitCode, Error> {
     let outputs = args.to.open(Kind::ASSEMBLY)?;
     let signal = signal(args)?;
-    let Some(followed) = follow(args, kernel, signal)? else { return Ok(ExitCode::from(UNFINISHED)) };
+    let Some(followed) = follow(args, kernel, None, signal)? else { return Ok(ExitCode::from(UNFINISHED)) };
     let interrupt = interrupts::noted();
     let both = Both::of(args, &followed, signal, &interrupt)?;
     outputs.write(Look::WHOLE, |format, style| report::assembly(&both.assembly, format, style))?;
@@ -51,15 +55,29 @@ pub fn explain(args: &BillArgs, kernel: &str) -> Result<ExitCode, Error> {
     }
     let outputs = args.to.open(Kind::BILL)?;
     let saving = Saving::prepare(&args.save, &mut note)?;
-    let Some(followed) = follow(args, kernel, None)? else { return Ok(ExitCode::from(UNFINISHED)) };
+    let Some(followed) = follow(args, kernel, None, None)? else { return Ok(ExitCode::from(UNFINISHED)) };
+    let set = unprotected(Table::get(), &followed.configuration.release);
+    let unprotected = set.map(|set| follow(args, kernel, Some(set), None)).transpose()?.flatten();
     let interrupt = interrupts::noted();
     let Both { plan, assembly, brought, emulator, limits } = Both::of(args, &followed, None, &interrupt)?;
     let plan_of_lab = lab_plan(Table::get(), &plan, limits.time);
     let document = lab::on(emulator, plan_of_lab, limits, args.guest.seed, &interrupt)?;
-    let there = Some(explained(Table::get(), &assembly, &brought, &followed));
+    let there = Some(explained(Table::get(), &assembly, &brought, &followed, unprotected.as_ref()));
     let no_times = Some("--follow counts what a Linux executes in QEMU's emulation".to_owned());
     let bill = Bill { there, no_times, ..plan.bill(&document, None) };
     super::show(args, bill, Runs { lab: &document, linux: None }, outputs, saving, &interrupt)
+}
+
+/// The settings that switch off what a kernel of this release does against attacks, and lets a boot decide; none of one that has none.
+fn unprotected(table: &Table, release: &str) -> Option<String> {
+    let is_known = |setting: &&[&str; 2]| {
+        let [name, value] = **setting;
+        let values = table.parameter(name).into_iter().flat_map(|parameter| &parameter.values);
+        values.filter(|known| known.name == value).any(|known| is_of(known, release))
+    };
+    let known = UNPROTECTED.iter().filter(is_known).map(|setting| setting.join("="));
+    let known = known.collect::<Vec<_>>().join(",");
+    (!known.is_empty()).then_some(known)
 }
 
 /// The signal by which Linux answers what is asked of the lab.
@@ -68,9 +86,14 @@ fn signal(args: &BillArgs) -> Result<Option<&'static str>, Error> {
     Ok(entry.signal_in_place_of(&operation.name))
 }
 
-/// One use of the entry in this kernel, of one that is answered by a signal until its handler begins; none if it could not be followed,
-/// which is said then.
-fn follow(args: &BillArgs, kernel: &str, signal: Option<&str>) -> Result<Option<Followed>, Error> {
+/// One use of the entry in this kernel, booted with these settings, of one that is answered by a signal until its handler begins; none if it
+/// could not be followed, which is said then.
+fn follow(
+    args: &BillArgs,
+    kernel: &str,
+    set: Option<String>,
+    signal: Option<&str>,
+) -> Result<Option<Followed>, Error> {
     let table = Table::get();
     let (entry, operation) = args.row(table)?;
     // The kernel's release may tell which profile it is; what is wrong with all of them is refused before anything boots.
@@ -81,7 +104,7 @@ fn follow(args: &BillArgs, kernel: &str, signal: Option<&str>) -> Result<Option<
         return Err(Error::Usage(why));
     }
     let asked = if signal.is_some() { SIGNAL } else { &operation.name };
-    match anatomy::of_kernel(option, kernel, [&entry.name, asked], &args.guest)? {
+    match anatomy::of_kernel(option, kernel, set, [&entry.name, asked], &args.guest)? {
         Ok(document) => {
             let mut path = document.paths.into_iter().next();
             if let Some(followed) = path.as_mut().filter(|_| signal.is_some()) {
@@ -168,7 +191,22 @@ fn leave_out(profile: &mut Profile, followed: &Followed) -> Vec<String> {
 /// on a processor that needs it; the branch history is cleared in a virtual machine.
 fn add(profile: &mut Profile, followed: &Followed) -> Vec<String> {
     let mut added = besides(&followed.anatomy);
-    added.retain(|new| profile.steps.iter().all(|step| step.name != new.name));
+    added.retain(|new| !profile.steps.contains(new));
+    // What was executed takes the place of what the profile has.
+    profile.steps.retain(|step| added.iter().all(|new| step.name != new.name));
     profile.steps.extend(added.clone());
     added.iter().map(Setting::to_string).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kernel_is_told_to_switch_off_what_it_knows() {
+        let of = |release| unprotected(Table::get(), release);
+        assert_eq!(of("6.1.0-56-cloud-amd64").as_deref(), Some("mitigations=off,kstack-offset=off"));
+        assert_eq!(of("5.10.0-32-cloud-amd64").as_deref(), Some("mitigations=off"));
+        assert_eq!(of("4.19.0-27-amd64"), None);
+    }
 }

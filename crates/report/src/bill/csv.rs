@@ -103,9 +103,15 @@ fn of_linux(there: &There) -> Vec<Record<'_>> {
         Record { name: name.to_owned(), remark, ..of_sum(kind, figure) }
     };
     let mut records = vec![said("measured-there", &there.what, there.measured, &there.why)];
-    records.extend(there.parts.iter().map(|part| said("part", &part.what, part.figure, &part.note)));
-    let sums =
-        [("explained-here", there.explained), ("rest", there.rest), ("protections-there", there.protections)];
+    records.extend(
+        there.parts.iter().map(|part| said("part", &part.what, part.figure, &super::words::of_part(part))),
+    );
+    let sums = [
+        ("explained-here", there.explained),
+        ("rest", there.rest),
+        ("protections-there", there.protections),
+        ("unprotected", there.unprotected),
+    ];
     records.extend(sums.map(|(kind, figure)| of_sum(kind, figure)));
     records
 }

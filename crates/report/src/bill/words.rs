@@ -58,8 +58,8 @@ pub(super) fn of_lab(bill: &Bill) -> Vec<(&'static str, String)> {
 fn no_times(bill: &Bill) -> Option<String> {
     let why = bill.no_times.as_ref()?;
     Some(format!(
-        "this bill counts instructions: {why}. Times of two things that exist now can be measured all the same (`kentry compare --live \
-         COMMAND-A COMMAND-B`), and of two kernels or settings, each booted and measured (`kentry compare BASE NEW`){}",
+        "this bill counts instructions: {why}. Times of two commands can be measured all the same (`kentry compare --live COMMAND-A \
+         COMMAND-B`), and of two kernels or settings, each booted and measured (`kentry compare BASE NEW`){}",
         if bill.ring3.is_some() { "; cycles of ring 3 stand in the column ring 3" } else { "" }
     ))
 }
@@ -188,11 +188,12 @@ pub(super) fn legend(bill: &Bill) -> String {
 /// What stands above the parts of a Linux.
 pub(super) fn of_linux(bill: &Bill, there: &There) -> Vec<(&'static str, String)> {
     let mut facts = vec![("Linux", linux(there))];
+    facts.extend(there.remarks.iter().map(|remark| ("", remark.clone())));
     if is_followed(there) {
         facts.push(("its path", parts_add_up(bill, there)));
         facts.extend(protections(bill, there).map(|sentence| ("protections", sentence)));
+        facts.extend(saved(bill, there).map(|sentence| ("saved", sentence)));
     }
-    facts.extend(there.remarks.iter().map(|remark| ("", remark.clone())));
     facts
 }
 
@@ -227,10 +228,25 @@ fn parts_add_up(bill: &Bill, there: &There) -> String {
 fn protections(bill: &Bill, there: &There) -> Option<String> {
     let (found, measured) = there.protections.zip(there.measured)?;
     Some(format!(
-        "{} of these {} instructions ({}): the parts that are called {PROTECTION} below, without idle ones",
+        "{} of these {} instructions ({}), without idle ones",
         amount(bill, found.estimate),
         amount(bill, measured.estimate),
         share(Some(found.estimate / measured.estimate)),
+    ))
+}
+
+/// What another boot without protections tells, in a sentence; none where there was none.
+fn saved(bill: &Bill, there: &There) -> Option<String> {
+    let (without, measured) = (there.unprotected?.estimate, there.measured?.estimate);
+    let saved = measured - without;
+    let rest = there.protections.is_some_and(|all| all.estimate > saved);
+    Some(format!(
+        "{} ({}) by {}: so booted, this kernel executes {}{}",
+        amount(bill, saved),
+        share(Some(saved / measured)),
+        there.unprotected_by.as_deref().unwrap_or(ABSENT),
+        amount(bill, without),
+        if rest { "; the other protections have no parameter" } else { "" },
     ))
 }
 
@@ -245,11 +261,16 @@ pub(super) fn of_part(part: &ExplainedPart) -> Option<String> {
 pub(super) fn measured_and_explained(bill: &Bill, there: &There) -> String {
     let said = "Measured there, explained here, rest: no part is fitted to the rest.";
     if is_followed(there) {
+        let is_same = there.rest.is_some_and(|rest| rest.estimate == 0.0);
+        let lab = if is_same {
+            "The lab's path, below, has the same assembler's part, and where Linux has C code a dispatch and a service of its own, which are shorter."
+        } else {
+            "The lab's path, below, differs from Linux's assembler's part by the rest, and has a dispatch and a service of its own in place of C code."
+        };
         return format!(
-            "Each instruction of Linux belongs to one part. The lab's path, below, has the same assembler's part, and where Linux has C code a \
-             dispatch and a service of its own, which are shorter. What a step adds there differs from its part here where bare does the same \
-             in another way. idle: nops and jumps in the place of what this boot has switched off. {said} `kentry anatomy {} --each --kernel \
-             KERNEL` boots this kernel without each feature, and says what that saves.",
+            "{lab} A step's figure there may differ from its part here, because bare already does some of that work with other instructions. idle: \
+             nops and jumps in the place of what this boot has switched off. {said} `kentry anatomy {} --against PARAMETERS` compares two boots, \
+             instruction by instruction.",
             bill.entry
         );
     }
