@@ -81,36 +81,6 @@ parts! {
     Other "other" [], "nothing known";
 }
 
-impl Part {
-    /// Whether it is against an attack, or a fault of a processor: code that would not be there without it. A path that a retpoline is on
-    /// has its dispatch all the same.
-    pub fn protects(self) -> bool {
-        use Part::{
-            Bhb, Canary, ClearRegisters, CopyFrame, Divider, Ibpb, Ibrs, Ibt, IndexMask, Pti, Retpoline,
-            ReturnChecks, Returns, Rsb, Smap, StackOffset, Verw,
-        };
-        matches!(
-            self,
-            Bhb | Canary
-                | ClearRegisters
-                | CopyFrame
-                | Divider
-                | Ibpb
-                | Ibrs
-                | Ibt
-                | IndexMask
-                | Pti
-                | Retpoline
-                | ReturnChecks
-                | Returns
-                | Rsb
-                | Smap
-                | StackOffset
-                | Verw
-        )
-    }
-}
-
 /// How an instruction's part is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

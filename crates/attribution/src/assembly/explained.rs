@@ -3,7 +3,7 @@
 
 use crate::anatomy::{Followed, Part, PartCount};
 use crate::assembly::Assembly;
-use crate::bill::{ExplainedKind, ExplainedPart, Figure, There, is_protection};
+use crate::bill::{ExplainedKind, ExplainedPart, Figure, There, is_protection, part_protects};
 use std::collections::BTreeMap;
 use table::{Setting, Table};
 
@@ -31,10 +31,10 @@ pub fn explained(
     let parts: Vec<ExplainedPart> = program(assembly, followed)
         .into_iter()
         .chain(by_setting(table, assembly, brought))
-        .chain(named.iter().map(|count| of_c(count)))
+        .chain(named.iter().map(|count| of_c(table, count)))
         .collect();
     let explained = parts.iter().filter_map(|part| part.figure).map(|figure| figure.estimate).sum::<f64>();
-    let protections = protections(&parts, &named);
+    let protections = protections(table, &parts, &named);
     let measured = followed.counted.map(|count| count as f64);
     let rest = measured.map(|measured| measured - explained);
     let configuration = &followed.configuration;
@@ -63,9 +63,9 @@ pub fn explained(
 }
 
 /// The instructions of all protections. Idle ones stand in the place of one that is switched off.
-fn protections(parts: &[ExplainedPart], c: &[&PartCount]) -> f64 {
+fn protections(table: &Table, parts: &[ExplainedPart], c: &[&PartCount]) -> f64 {
     let all = parts.iter().filter(|part| part.protects).filter_map(|part| part.figure);
-    let idle = c.iter().filter(|count| protects(count)).map(|count| count.idle).sum::<usize>();
+    let idle = c.iter().filter(|count| protects(table, count)).map(|count| count.idle).sum::<usize>();
     all.map(|figure| figure.estimate).sum::<f64>() - idle as f64
 }
 
@@ -116,19 +116,19 @@ fn program(assembly: &Assembly, followed: &Followed) -> Option<ExplainedPart> {
     })
 }
 
-fn of_c(count: &PartCount) -> ExplainedPart {
+fn of_c(table: &Table, count: &PartCount) -> ExplainedPart {
     ExplainedPart {
         kind: ExplainedKind::C,
         what: format!("C code: {}", count.part.name()),
         figure: Some(Figure::count(count.count as f64)),
         note: (count.idle > 0).then(|| format!("{} of them idle", count.idle)),
-        protects: protects(count),
+        protects: protects(table, count),
     }
 }
 
 /// Whether there is more than what stands idle in the place of a protection.
-fn protects(count: &PartCount) -> bool {
-    count.part.protects() && count.idle < count.count
+fn protects(table: &Table, count: &PartCount) -> bool {
+    part_protects(table, count.part) && count.idle < count.count
 }
 
 fn remarks(assembly: &Assembly, other: usize) -> Vec<String> {

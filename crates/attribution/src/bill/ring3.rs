@@ -1,6 +1,7 @@
 //! The bytes of a path, timed in ring 3: which configurations are measured as arms, and what of their rounds a bill says. Two
 //! configurations whose programs are the same, byte for byte, are one arm; a step that changes none has no figure here, and not 0.
 
+use crate::bill::is_protection;
 use crate::bill::measured::Measured;
 use crate::bill::plan::{Combination, Plan, less, simplified};
 use crate::bill::published::{Published, published};
@@ -123,21 +124,6 @@ pub struct Arms {
 
 /// Instructions, each with the path's step that has it.
 type Instructions = Vec<(String, String)>;
-
-/// Of the groups below, what protects nothing; and of other groups, what does; by switch or by setting. docs/bill.md says what each is for,
-/// and a test of the command compares.
-const NO_PROTECTION: [&str; 5] = ["cr3-writes", "pcid", "asids", "global", "flush-by"];
-const PROTECTION: [&str; 5] = ["clear-registers", "stack-offset", "canary", "return-checks", "swapgs=fence"];
-
-/// Whether a setting is against an attack.
-pub fn is_protection(table: &Table, switch: &str, value: &str) -> bool {
-    use table::Group::{Isolation, Speculation, Supervisor};
-    let setting = format!("{switch}={value}");
-    let is_named = |names: &[&str]| names.iter().any(|name| *name == switch || *name == setting);
-    let group = table.switch(switch).map(|switch| switch.group);
-    is_named(&PROTECTION)
-        || matches!(group, Some(Isolation | Speculation | Supervisor)) && !is_named(&NO_PROTECTION)
-}
 
 impl Arms {
     /// The arms that answer a question; `program` makes the program of a configuration.

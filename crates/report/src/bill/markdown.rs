@@ -11,8 +11,9 @@ pub(super) fn render(bill: &Bill, style: &Style) -> Vec<u8> {
     let mut out = format!("# kentry bill: {}\n\n", escaped(&words::title(bill)));
     let head: Vec<_> = words::head(bill).into_iter().filter(|(label, _)| *label != "bill").collect();
     out.push_str(&items(&head));
-    let (first, last) = bill.there.iter().partition::<Vec<&There>, _>(|found| words::is_followed(found));
-    for found in first {
+    let there = bill.there.as_ref();
+    let is_first = there.is_some_and(words::is_followed);
+    if let Some(found) = there.filter(|_| is_first) {
         out.push_str(&linux(bill, found));
         out.push_str("\n## lab\n\n");
     }
@@ -21,7 +22,7 @@ pub(super) fn render(bill: &Bill, style: &Style) -> Vec<u8> {
     out.push_str(&steps(bill).markdown());
     out.push_str(&format!("\n{}\n", escaped(&words::legend(bill))));
     out.extend(bill.ring3.iter().map(|found| ring3(bill, found)));
-    out.extend(last.into_iter().map(|found| linux(bill, found)));
+    out.extend(there.filter(|_| !is_first).map(|found| linux(bill, found)));
     if style.verbose {
         out.push_str("\n## configurations\n\n");
         out.push_str(&configurations(bill).markdown());

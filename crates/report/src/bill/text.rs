@@ -12,8 +12,9 @@ use attribution::bill::{Bill, Ring3, There};
 pub(super) fn render(bill: &Bill, style: &Style) -> Vec<u8> {
     let width = style.columns();
     let mut lines = facts(&words::head(bill), width);
-    let (first, last) = bill.there.iter().partition::<Vec<&There>, _>(|found| words::is_followed(found));
-    for found in &first {
+    let there = bill.there.as_ref();
+    let is_first = there.is_some_and(words::is_followed);
+    if let Some(found) = there.filter(|_| is_first) {
         lines.extend(linux(bill, found, width));
         lines.extend(after_blank(bars(bill, width)));
         lines.push(Line::default());
@@ -22,10 +23,10 @@ pub(super) fn render(bill: &Bill, style: &Style) -> Vec<u8> {
     lines.push(Line::default());
     lines.extend(steps(bill).lines(width));
     lines.extend(bill.ring3.iter().flat_map(|found| ring3(bill, found, width)));
-    if first.is_empty() {
+    if !is_first {
         lines.extend(after_blank(bars(bill, width)));
     }
-    for found in last {
+    if let Some(found) = there.filter(|_| !is_first) {
         lines.push(Line::default());
         lines.extend(linux(bill, found, width));
     }
