@@ -1,9 +1,9 @@
 //! What of a followed path the lab explains, instruction by instruction: the assembler's part by the settings of the profile that bring
 //! it, and Linux's C code by the parts of the anatomy.
 
-use crate::anatomy::{Followed, Part, PartCount};
+use crate::anatomy::{Followed, Part, PartCount, part_protects};
 use crate::assembly::Assembly;
-use crate::bill::{ExplainedKind, ExplainedPart, Figure, There, is_protection, part_protects};
+use crate::bill::{ExplainedKind, ExplainedPart, Figure, There, is_protection};
 use std::collections::BTreeMap;
 use table::{Setting, Table};
 

@@ -23,7 +23,7 @@ pub use figure::{Figure, Unit};
 pub use load::load;
 pub use plan::{Configuration, Plan, Question};
 pub use price::Price;
-pub use protection::{is_protection, part_protects};
+pub use protection::is_protection;
 pub use published::{Published, all_published, published};
 pub use ring3::{Arms as Ring3Arms, Costs, LeftOut, Program, Ring3, Ring3Line, Where};
 pub use step::{Need, Processor, Step};
