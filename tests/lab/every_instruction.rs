@@ -496,6 +496,23 @@ impl<'a> Trial<'a> {
         rare.map_or(0..0, |step| step.address..step.address + step.code.len() as u64)
     }
 
+    /// What is wrong: runs that end otherwise than without interrupts, or write something else; and page tables in ring 3.
+    fn compare_ends(&self, quiet: &Session, disturbed: &Session, what: &str, log: &Log) -> Vec<String> {
+        let mut wrong = Vec::new();
+        for (quiet, ran) in self.ran(quiet).zip(self.ran(disturbed)) {
+            assert_eq!(quiet.end, End::Exited(0), "{}", quiet.label);
+            if (ran.end, &ran.output, &ran.errors) != (quiet.end, &quiet.output, &quiet.errors) {
+                wrong.push(format!("{} under {what}: {:?}, or other registers", ran.label, ran.end));
+            }
+        }
+        // Programs have the same page tables always, and not the kernel's under isolation.
+        let expected = if self.switches.contains("pti=on") { PROGRAM_TOP } else { 0 };
+        if log.tables.len() != 1 || log.tables.iter().any(|tables| tables & PROGRAM_TOP != expected) {
+            wrong.push(format!("[{}] page tables in ring 3 under {what}: {:x?}", self.switches, log.tables));
+        }
+        wrong
+    }
+
     /// What is wrong: instructions of the paths that were left out, or, where interrupts are off, that were not.
     fn compare(
         &self,
@@ -673,8 +690,8 @@ pub fn built_in(mode: Mode, ran: &Ran) -> Vec<table::paths::Line> {
     table::paths::disassemble(&kernel, start, &code(ran), Some(start))
 }
 
-/// NMIs and ticks in one configuration; what is wrong.
-fn check(switches: &str, processor: Processor) -> Vec<String> {
+/// NMIs, and perhaps ticks, in one configuration; what is wrong.
+fn check(switches: &str, processor: Processor, with_ticks: bool) -> Vec<String> {
     let names: BTreeSet<String> = processor.kernel().path_names();
     let is_there = |path: &&str| processor.has(path) && is_looked_at(path, switches) && names.contains(*path);
     let paths = OPEN.iter().chain(CLOSED).chain(OF_PROTECTED).copied().filter(is_there);
@@ -684,37 +701,29 @@ fn check(switches: &str, processor: Processor) -> Vec<String> {
     trial.calls(|case| processor.is_new(case));
     // An exception that finds IBRS on takes another way.
     let kernel = if switches.contains("ibrs=on") { kernel_with_spec_ctrl } else { kernel_in_mode };
-    let [(quiet, _), (under_nmis, nmis), (under_ticks, ticks)] = [Rarely, Nmi, Tick].map(|interrupt| {
-        boot_kernel(&trial.script, &kernel(processor.mode, interrupt), interrupt, processor)
-    });
-    let mut wrong = Vec::new();
-    let runs = trial.ran(&quiet).zip(trial.ran(&under_nmis)).zip(trial.ran(&under_ticks));
-    for ((quiet, under_nmis), under_ticks) in runs {
-        assert_eq!(quiet.end, End::Exited(0), "{}", quiet.label);
-        for (what, ran) in [("NMIs", under_nmis), ("ticks", under_ticks)] {
-            if (ran.end, &ran.output, &ran.errors) != (quiet.end, &quiet.output, &quiet.errors) {
-                wrong.push(format!("{} under {what}: {:?}, or other registers", ran.label, ran.end));
-            }
-        }
-        assert!(under_nmis.strays.keys().eq([&NMI]), "{}: {:?}", under_nmis.label, under_nmis.strays);
-        assert_eq!(under_ticks.strays, Strays::new(), "{}", under_ticks.label);
+    let boot =
+        |interrupt| boot_kernel(&trial.script, &kernel(processor.mode, interrupt), interrupt, processor);
+    let (quiet, _) = boot(Rarely);
+    let (under_nmis, nmis) = boot(Nmi);
+    let mut wrong = trial.compare_ends(&quiet, &under_nmis, "NMIs", &nmis);
+    for ran in trial.ran(&under_nmis) {
+        assert!(ran.strays.keys().eq([&NMI]), "{}: {:?}", ran.label, ran.strays);
     }
-    // Programs have the same page tables always, and not the kernel's under isolation.
-    let is_programs =
-        |tables: &u64| tables & PROGRAM_TOP == if switches.contains("pti=on") { PROGRAM_TOP } else { 0 };
-    for (what, log) in [("NMIs", &nmis), ("ticks", &ticks)] {
-        if log.tables.len() != 1 || !log.tables.iter().all(is_programs) {
-            wrong.push(format!("[{switches}] page tables in ring 3 under {what}: {:x?}", log.tables));
-        }
-    }
-    let is_open = |path: &str| {
-        OPEN.contains(&path)
-            || path.starts_with("call_gate_")
-            || (path == "int80" && switches.contains("gate=trap"))
-    };
     wrong.extend(trial.compare(&quiet, &nmis, "an NMI", |_| true));
-    wrong.extend(trial.compare(&quiet, &ticks, "a tick", is_open));
     wrong.extend(trial.compare_stacks(&quiet, &nmis));
+    if with_ticks {
+        let (under_ticks, ticks) = boot(Tick);
+        wrong.extend(trial.compare_ends(&quiet, &under_ticks, "ticks", &ticks));
+        for ran in trial.ran(&under_ticks) {
+            assert_eq!(ran.strays, Strays::new(), "{}", ran.label);
+        }
+        let is_open = |path: &str| {
+            OPEN.contains(&path)
+                || path.starts_with("call_gate_")
+                || (path == "int80" && switches.contains("gate=trap"))
+        };
+        wrong.extend(trial.compare(&quiet, &ticks, "a tick", is_open));
+    }
     if ["swapgs=on", "swapgs=fence"].iter().any(|on| switches.contains(on)) {
         wrong.extend(trial.compare_bases(&quiet, &nmis));
     }
@@ -825,12 +834,14 @@ fn check_start(switches: &str, processor: Processor) -> Vec<String> {
     wrong
 }
 
-/// Configurations of the switches that decide what paths are made of; what is wrong.
+/// Configurations of the switches that decide what paths are made of. NMIs come in all of them. A tick is never seen in a path but where
+/// interrupts are on, and takes one way through the kernel: it comes in the first alone, or with `KENTRY_WHOLE=1` in all.
 pub fn check_all(processor: Processor, configurations: &[&str]) {
     if is_missing() {
         return;
     }
-    let wrong: Vec<String> = configurations.iter().flat_map(|switches| check(switches, processor)).collect();
+    let check = |(place, switches): (usize, &&str)| check(switches, processor, place == 0 || is_whole());
+    let wrong: Vec<String> = configurations.iter().enumerate().flat_map(check).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 

@@ -8,6 +8,7 @@
 use crate::guest::{Answer, Emulator, Ran, Script};
 use crate::kernel::{Kernel, Path};
 use crate::steps::{ALL_PATHS, entering, paths_in, taken};
+use crate::whole::is_whole;
 use places::lab::{End, Mode};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -345,9 +346,9 @@ pub fn check_pairs(mode: Mode) {
 #[test]
 fn each_profile_is_the_sum_of_its_steps() {
     let (mut plan, table) = (with_bare(Mode::Long), Table::get());
-    let prefixes: Vec<SwitchValues> =
-        table.profiles.iter().flat_map(|profile| in_order(&profile.steps)).collect();
-    prefixes.into_iter().for_each(|whole| plan.add(whole, &OPERATIONS[1..]));
+    // Each step's addition to the whole tells as much as that to those before it.
+    let grown = table.profiles.iter().filter(|_| is_whole()).flat_map(|profile| in_order(&profile.steps));
+    grown.collect::<Vec<_>>().into_iter().for_each(|whole| plan.add(whole, &OPERATIONS[1..]));
     for profile in &table.profiles {
         let without = |left_out: usize| {
             let kept =

@@ -33,10 +33,10 @@ const OPERATIONS: [&str; 3] = ["none", "gettimeofday", "map-unmap"];
 
 /// Configurations of each processor, and how many of these operations are tried there.
 const CONFIGURATIONS: [(Emulator, &[(&str, usize)]); 2] = [
-    (Emulator::Bochs, &[("", 3), ("stack=minimum gate=trap", 1)]),
+    (Emulator::Bochs, &[("", 3)]),
     (
         Emulator::BochsAmd,
-        &[("stack=minimum", 1), ("stack=frame gate=trap work=on filter=10 events-by=task", 2)],
+        &[("stack=minimum", 1), ("stack=frame gate=trap work=on filter=10 events-by=task", 1)],
     ),
 ];
 
