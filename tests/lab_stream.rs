@@ -707,24 +707,65 @@ fn counting(folder: &TempDir, plan: &LabPlan, script: &str) -> PathBuf {
     guest(folder, &format!("{boot}; {script}"), b"")
 }
 
+/// The jobs that a boot counts.
+fn counted(plan: &LabPlan, boot: u64) -> Vec<usize> {
+    let round = |what: &Numbered| if let Numbered::Round(job) = what { Some(*job) } else { None };
+    plan.work(Counter::Instructions, boot).numbered.iter().filter_map(round).collect()
+}
+
 #[test]
 fn boots_that_count_share_the_rows_and_describe_once() {
     let plan = plan(&[]);
-    let works = [0, 1].map(|boot| plan.work(Counter::Instructions, boot));
     assert_eq!(plan.boots(Counter::Instructions), 2, "{} jobs", plan.jobs.len());
-    let rounds = works.each_ref().map(|work| {
-        let round = |what: &Numbered| if let Numbered::Round(job) = what { Some(*job) } else { None };
-        work.numbered.iter().filter_map(round).collect::<Vec<_>>()
-    });
+    let rounds = [0, 1].map(|boot| counted(&plan, boot));
     assert!(rounds[0].len().abs_diff(rounds[1].len()) <= 1);
-    assert_eq!(rounds[1].len(), works[1].numbered.len(), "only the first looks at what is the same in both");
+    let second = plan.work(Counter::Instructions, 1);
+    assert_eq!(rounds[1].len(), second.numbered.len(), "only the first looks at what is the same in both");
     let mut all = rounds.concat();
     assert!(!all.is_sorted(), "in a drawn order");
     all.sort_unstable();
     assert!(all.into_iter().eq(0..plan.jobs.len()), "each once");
-    let mut few = plan.clone();
-    few.jobs.truncate(100);
-    assert_eq!(few.boots(Counter::Instructions), 1);
+    let other = plan.clone().seeded(plan.seed + 1);
+    assert_ne!(counted(&plan, 0), counted(&other, 0), "by the seed");
+}
+
+/// At each number of jobs that changes how many boots there are, and with numbers that these do not divide.
+#[test]
+fn jobs_of_any_number_are_counted_once_each() {
+    let plan = plan(&[]);
+    for (jobs, boots) in
+        [(0, 1), (1, 1), (149, 1), (150, 2), (151, 2), (999, 2), (1000, 4), (1001, 4), (1003, 4)]
+    {
+        let mut some = plan.clone();
+        some.jobs = plan.jobs.iter().cycle().take(jobs).cloned().collect();
+        assert_eq!(some.boots(Counter::Instructions), boots, "{jobs} jobs");
+        let mut all: Vec<usize> = (0..boots).flat_map(|boot| counted(&some, boot)).collect();
+        all.sort_unstable();
+        assert!(all.into_iter().eq(0..jobs), "{jobs} jobs");
+    }
+}
+
+/// Each type of gate that an entry comes through, once; and no entry that comes through none.
+#[test]
+fn each_gate_of_an_entry_is_observed_once() {
+    let observed = |words: &[&str]| {
+        let numbered = plan(words).work(Counter::Instructions, 0).numbered;
+        numbered.iter().filter(|what| matches!(what, Numbered::Observe(_))).count()
+    };
+    let gates = ["--set", "gate=interrupt", "--set", "gate=trap"];
+    assert_eq!(observed(&[&["--entry", "int80-i386"], &gates[..]].concat()), 2);
+    assert_eq!(observed(&["--entry", "call-gate-i386"]), 1);
+    assert_eq!(observed(&["--entry", "syscall-x86_64"]), 0);
+}
+
+#[test]
+fn rounds_that_are_timed_have_orders_of_their_own_and_seeds_are_whole_numbers_of_json() {
+    let plan = plan(&["--seed=9007199254740992"]);
+    assert_eq!([0, 1].map(|boot| plan.seed_of(boot)), [1 << 53, 0]);
+    let numbered = plan.work(Counter::Time, 1).numbered;
+    let (first, second) = numbered.split_at(plan.jobs.len());
+    assert_eq!(first.len(), second.len());
+    assert_ne!(first, second);
 }
 
 #[test]

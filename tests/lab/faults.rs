@@ -69,6 +69,12 @@ fn selectors() -> Vec<Case> {
         }
         cases.push(case(format!("iret-stack-selector {selector:x}"), Taken));
     }
+    // The data segment of programs with each RPL that is not theirs.
+    for selector in [0x28, 0x29, 0x2a] {
+        cases.push(case(format!("load-ss {selector:x}"), Code(13, 0x28)));
+        cases.push(case(format!("iret-stack-selector {selector:x}"), Taken));
+    }
+    cases.push(case("iret-nested", Code(13, 0)));
     cases.extend(["ds", "es", "fs", "gs"].map(|register| case(format!("load-{register} 0"), Exit(0))));
     cases.push(case("load-ss 0", Vector(13)));
     cases.push(case("iret-stack-selector 0", Taken));
@@ -98,11 +104,12 @@ const PRIVILEGED: &[&str] = &[
     "lgdt",
     "lidt",
     "lldt",
-    "ltr",
     "invlpg",
     "swapgs",
     "sysretq",
     "sysexitq",
+    "sysretl",
+    "sysexitl",
     "xsetbv",
 ];
 /// What UMIP, which this model has, takes from ring 3, and the kernel answers; and what programs may do by CR4.
@@ -110,11 +117,15 @@ const ALLOWED: &[&str] = &["sgdt", "sidt", "sldt", "str", "smsw", "wrfsbase"];
 /// The kernel does not write for a program where that may not.
 const ANSWERED_NOWHERE: &[&str] = &["sgdt-kernel", "smsw-nowhere"];
 
+/// For `ltr`, which asks for the ring first: nothing, the TSS in use, the same as ring 3's, one that is not there.
+pub const TASKS_TO_LOAD: [u64; 4] = [0, 0x40, 0x43, 0x1e0];
+
 fn instructions() -> Vec<Case> {
     let forbidden = PRIVILEGED.iter().chain(ANSWERED_NOWHERE).map(|name| case(*name, Vector(13)));
     let mut cases: Vec<Case> = forbidden.chain(ALLOWED.iter().map(|name| case(*name, Exit(0)))).collect();
     cases.extend(["stac", "clac", "ud2", "lock-nop", "ud-foreign"].map(|name| case(name, Vector(6))));
     cases.extend(["div0", "div-foreign"].map(|name| case(name, Vector(0))));
+    cases.extend(TASKS_TO_LOAD.map(|task| case(format!("ltr {task:x}"), Code(13, 0))));
     cases.push(case("single-step", Vector(1)));
     cases.push(case("int3", Vector(3)));
     cases.push(case("movaps", Vector(13)));
@@ -169,6 +180,9 @@ fn flags_and_stacks(kernel: &Kernel, switches: &str) -> Vec<Case> {
         cases.push(case(format!("late-trap-{entry}"), stepping(entry)));
         cases.push(case(format!("upper-halves-{entry}"), Exit(0)));
     }
+    cases.extend(FAST.iter().filter_map(|entry| image(entry, switches)));
+    // sysret gets the address behind it, which is canonical, and no program's.
+    cases.push(case(format!("last-syscall {USER_END:x}"), Page(USER_END)));
     cases
 }
 
@@ -191,6 +205,18 @@ pub fn flags(entry: &str, switches: &str) -> Vec<Case> {
     [(DF, Exit(0)), (AC, Exit(0)), (NT, nested), (DF | AC | NT, nested), (TF, trap)]
         .map(|(flags, expected)| case(format!("flags-{entry} {flags:x}"), expected))
         .into()
+}
+
+/// Entries at which the hardware saves nothing to memory.
+pub const FAST: [&str; 2] = ["syscall", "sysenter"];
+/// Flags in an iret's image: RF, and IOPL, VIF and VIP, which no iret of ring 3 sets.
+pub const IN_AN_IMAGE: u64 = 0x19_3000;
+/// Nor does a processor set this one; TCG does, and enters virtual-8086 mode.
+pub const VM: u64 = 0x2_0000;
+
+/// An entry behind an iret with such an image, in QEMU, which reads the image as ring 0 would: SMAP forbids that.
+pub fn image(entry: &str, switches: &str) -> Option<Case> {
+    (!switches.contains("smap=on")).then(|| case(format!("image-{entry} {IN_AN_IMAGE:x}"), Exit(0)))
 }
 
 pub const TF: u64 = 0x100;

@@ -14,6 +14,16 @@
 	mov	number, %esp
 .endm
 
+/* The top three words: eip, cs, eflags. Flags that edx names. */
+.macro IRET_WITH_FLAGS
+	pushf
+	or	%edx, (%esp)
+	push	$USER_CODE_32
+	push	$1f
+	iret
+1:
+.endm
+
 #include "faults.inc"
 
 /* Selectors, on the way back. */
@@ -24,6 +34,13 @@ CASE iret-selector
 	pushf
 	FAR_POINTER
 	iret
+
+CASE iret-nested			# to the task that the TSS of programs names, or to none
+	mov	$RFLAGS_NT, %edx
+	SET_FLAGS
+	xor	%edx, %edx
+	IRET_WITH_FLAGS
+	jmp	done
 
 INSTRUCTION sysexit,	sysexit
 INSTRUCTION sysret,	sysretl

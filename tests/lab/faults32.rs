@@ -1,7 +1,7 @@
 //! What a 32-bit program must not do: faults32.S.
 
 use crate::build::freestanding;
-use crate::faults::{BAD_CODE, BAD_DATA, LEAVES_FLAGS, flags};
+use crate::faults::{BAD_CODE, BAD_DATA, LEAVES_FLAGS, TASKS_TO_LOAD, flags, image};
 use crate::guest::intel_has_syscall_32;
 use crate::trial::*;
 
@@ -75,6 +75,8 @@ fn instructions_32() -> Vec<Case> {
     // AMD's sysexit and Intel's sysret are #UD before they are anything else, the latter in a QEMU that knows.
     cases.push(case("sysexit", Vector(13)));
     cases.push(case("sysret", Vector(if intel_has_syscall_32() { 13 } else { 6 })));
+    cases.extend(TASKS_TO_LOAD.map(|task| case(format!("ltr {task:x}"), Code(13, 0))));
+    cases.push(case("iret-nested", Code(13, 0)));
     cases.push(case("ud2", Vector(6)));
     cases.push(case("aam", Vector(0)));
     cases.push(case("bound", Vector(5)));
@@ -103,6 +105,9 @@ fn flags_and_stacks_32(switches: &str) -> Vec<Case> {
         if *entry != "gateway" {
             cases.push(case(format!("late-trap-{entry}"), trap));
             cases.push(case(format!("upper-halves-{entry}"), Exit(0)));
+        }
+        if *has_pad && *entry != "gateway" {
+            cases.extend(image(entry, switches));
         }
     }
     cases

@@ -12,6 +12,19 @@
 	PREPARE_\name
 .endm
 
+/* The top five words: rip, cs, rflags, rsp, ss. Flags that rdx names; lost: r10. */
+.macro IRET_WITH_FLAGS
+	mov	%rsp, %r10
+	push	$USER_DATA
+	push	%r10
+	pushf
+	or	%rdx, (%rsp)
+	push	$USER_CODE_64
+	push	$1f
+	iretq
+1:
+.endm
+
 #include "faults.inc"
 
 /* Where the number says. */
@@ -27,7 +40,6 @@ CASE lret-selector
 	push	%rax
 	push	$done
 	lretq
-/* The top five words: rip, cs, rflags, rsp, ss. */
 CASE iret-selector
 	mov	%rsp, %rcx
 	push	$USER_DATA
@@ -53,6 +65,13 @@ CASE iret-address
 	push	%rax
 	iretq
 
+CASE iret-nested			# a task that does not exist in long mode
+	mov	$RFLAGS_NT, %edx
+	SET_FLAGS
+	xor	%edx, %edx
+	IRET_WITH_FLAGS
+	jmp	done
+
 /* sysenter says where to go on, and with which stack. */
 CASE sysenter-back
 	mov	%rax, %r11
@@ -64,6 +83,34 @@ CASE sysenter-stack
 	mov	$done, %r11d
 	mov	$NR_GETPPID, %eax
 	sysenter
+
+/* The last instruction that a program can have: behind it is a page that it cannot. The number is the end of programs' addresses. */
+#define PAGE		     0x1000
+#define MAP_FIXED_ANONYMOUS  0x32 /* private */
+#define ENOMEM		     12
+#define SYSCALL		     0x050f /* the instruction */
+.macro MAP_AT address
+	mov	\address, %rdi
+	mov	$PAGE, %esi
+	mov	$PROTECT_ALL, %edx
+	mov	$MAP_FIXED_ANONYMOUS, %r10d
+	mov	$-1, %r8
+	xor	%r9d, %r9d
+	SYSTEM_CALL NR_MMAP
+.endm
+CASE last-syscall
+	mov	%rax, %rbx
+	MAP_AT	%rbx
+	cmp	$-ENOMEM, %rax
+	jne	wrong
+	lea	-PAGE(%rbx), %rbp
+	MAP_AT	%rbp
+	cmp	%rbp, %rax
+	jne	wrong
+	sub	$2, %rbx
+	movw	$SYSCALL, (%rbx)
+	mov	$NR_GETPPID, %eax
+	jmp	*%rbx
 
 /* From 32-bit code of a 64-bit program: registers' upper halves are whatever they are. */
 .macro FROM_32_BIT_CODE
@@ -110,12 +157,13 @@ INSTRUCTION wrmsr,	wrmsr
 INSTRUCTION lgdt,		lgdt number
 INSTRUCTION lidt,		lidt number
 INSTRUCTION lldt,		lldt %ax
-INSTRUCTION ltr,		ltr %ax
 INSTRUCTION invlpg,	invlpg number
 INSTRUCTION wbinvd,	wbinvd
 INSTRUCTION swapgs,	swapgs
 INSTRUCTION sysretq,	sysretq
 INSTRUCTION sysexitq,	sysexitq
+INSTRUCTION sysretl,	sysretl
+INSTRUCTION sysexitl,	sysexitl
 INSTRUCTION xsetbv,	xsetbv
 INSTRUCTION stac,		stac
 INSTRUCTION clac,		clac

@@ -1,16 +1,18 @@
 //! What only a processor, or an emulator that is closer to one than TCG, does; and the worst of what TCG does, too.
 
 use crate::build::freestanding;
-use crate::faults::{AC, DF, TF};
+use crate::faults::{AC, DF, FAST, IN_AN_IMAGE, TF, USER_END, VM};
 use crate::faults32::{ENTRIES_32, USER_END_32};
-use crate::guest::Emulator;
+use crate::guest::{Emulator, intel_has_syscall_32};
 use crate::kernel::Kernel;
 use crate::trial::*;
 
 /// On AMD's processors `sysretl` leaves the limit and the size of the stack segment as they were in the kernel. There, an
 /// exception's `iretq` has taken them from the kernel's descriptor.
+///
+/// And ring 3 is refused the ways back of fast calls.
 #[test]
-fn an_exception_in_a_call_leaves_32_bit_code_its_stack() {
+fn an_exception_in_a_call_leaves_32_bit_code_its_stack_and_no_program_goes_back_as_the_kernel_does() {
     let program = freestanding(32, &["faults32.S"]);
     for emulator in [Emulator::TcgIntel, Emulator::TcgAmd, Emulator::Bochs, Emulator::BochsAmd] {
         let mut trial = Trial::new(emulator);
@@ -20,6 +22,7 @@ fn an_exception_in_a_call_leaves_32_bit_code_its_stack() {
                 trial.run(&program, &case(format!("untouched-{entry}"), Exit(0)));
             }
         }
+        ways_back(emulator).iter().for_each(|case| trial.exec(&program, case));
         trial.check();
     }
 }
@@ -28,6 +31,14 @@ fn an_exception_in_a_call_leaves_32_bit_code_its_stack() {
 fn is_there(emulator: Emulator, entry: &str) -> bool {
     let is_intel = matches!(emulator, Emulator::TcgIntel | Emulator::Bochs);
     !matches!((entry, is_intel), ("syscall", true) | ("sysenter", false))
+}
+
+/// Intel's `sysret` is none in 32-bit code, but TCG's model of Intel does what AMD's do where it has `syscall` there. AMD's `sysexit` is none in long
+/// mode, by APM vol. 3; the emulators have it in 32-bit code.
+fn ways_back(emulator: Emulator) -> [Case; 2] {
+    let (invalid, refused) = (Code(6, 0), Code(13, 0));
+    let has_sysret = emulator.is_amd() || emulator.is_tcg() && intel_has_syscall_32();
+    [case("sysexit", refused), case("sysret", if has_sysret { refused } else { invalid })]
 }
 
 #[test]
@@ -48,6 +59,8 @@ fn faults_on_bochs() {
     trial.exec(&program32, &case("stack-segment-gone-int80", Vector(13)));
     trial.exec(&program32, &case(format!("flags-sysenter {:x}", TF | AC), Exit(0)));
     trial.exec(&program32, &case("late-trap-sysenter", Exit(0)));
+    trial.exec(&program32, &case(format!("image-sysenter {:x}", IN_AN_IMAGE | VM), Exit(0)));
+    trial.exec(&program32, &case("iret-nested", Code(13, 0)));
     trial.exec(&program32, &case("sysenter-stack ffffe000", Page(USER_END_32)));
     trial.check();
 }
@@ -72,6 +85,16 @@ fn real_faults(code: u64) -> Vec<Case> {
         case("lret-selector 10", Vector(13)),
         case("iret-selector 10", Vector(13)),
         case("iret-stack-selector 18", Vector(13)),
+        case("iret-stack-selector 28", Code(13, 0x28)),
+        case("iret-selector 2b", Code(13, 0x28)),
+        case("iret-selector 3", Code(13, 0)),
+        case("iret-nested", Code(13, 0)),
+        case("ltr 40", Code(13, 0)),
+        case("sysretq", Code(13, 0)),
+        case("sysretl", Code(13, 0)),
+        case("sysexitq", Code(13, 0)),
+        case("sysexitl", Code(13, 0)),
+        case(format!("last-syscall {USER_END:x}"), Page(USER_END)),
         case("lcall-selector 5b", Vector(13)),
         case("lcall-selector f", Vector(13)),
         case("ljmp-selector 53", Vector(13)),
@@ -85,7 +108,8 @@ fn real_faults(code: u64) -> Vec<Case> {
 
 /// With every flag that a program can set, at the entries that leave flags alone, and back by iret.
 fn real_exits() -> Vec<Case> {
-    let mut cases = Vec::new();
+    let mut cases: Vec<Case> =
+        FAST.map(|entry| case(format!("image-{entry} {:x}", IN_AN_IMAGE | VM), Exit(0))).into();
     for entry in ["syscall", "sysenter", "call_gate", "int80"] {
         cases.push(case(format!("flags-{entry} {:x}", DF | AC), Exit(0)));
         let kept = ["syscall", "int80"].contains(&entry);

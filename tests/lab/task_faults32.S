@@ -29,6 +29,7 @@
 #define LINK		0
 #define CR3		0x1c
 #define EIP		0x20
+#define MSR_SYSENTER_CS	0x174
 #define CS		0x4c
 #define SS		0x50
 #define DS		0x54
@@ -190,16 +191,44 @@ NEW ds-not-present,	11, DS, ODD, 0x00cf1300
 NEW ds-null,		10, DS, 0
 NEW debug,		1, DEBUG, 1
 
-/* A service that enters another address space, and comes back; and CR3 before and behind it, which a call gate of ring 0 tells. */
-.irp name, task_int, task_call, task_jmp, task_16, task_nested, double_fault
-CASE tables-\name
-	mov	$read_tables, %edx
+/* ODD is a gate to `code`, in ring 0. */
+.macro GATE_TO code
+	mov	$\code, %edx
 	movzwl	%dx, %esi
 	or	$KERNEL_CODE<<16, %esi
 	mov	%edx, %edi
 	and	$0xffff0000, %edi
 	or	$0xec00, %edi
 	DESCRIPTOR ODD, %esi, %edi
+.endm
+
+/* An instruction of ring 0 that faults: its address, and where to go on. The vector's handler is the taker meanwhile. */
+.macro IN_KERNEL name, vector, code, prepare:vararg
+CASE_WITH kernel-\name, \prepare
+	GATE_TO	\code
+	mov	number, %eax
+	mov	%eax, selector
+	movl	$taker_of_kernel, taker_tss + EIP
+	movl	$\code\()_faults, faults
+	movl	$\code\()_behind, behind
+	POKE_WORD $IDT+8*\vector, $TAKER<<16
+	mov	%eax, before
+	POKE_WORD $IDT+8*\vector+4, $0x8500
+	mov	%eax, before+4
+	lcall	$ODD + 3, $0
+	POKE_WORD $IDT+8*\vector, before
+	POKE_WORD $IDT+8*\vector+4, before+4
+	jmp	tell
+.endm
+IN_KERNEL ltr,			13, load_task
+IN_KERNEL ltr-busy,		13, load_task, NEW_TASK_IS TSS_LIMIT, 0x8b00
+IN_KERNEL ltr-not-present,	11, load_task, NEW_TASK_IS TSS_LIMIT, 0x0900
+IN_KERNEL sysexit,		13, leave_fast
+
+/* A service that enters another address space, and comes back; and CR3 before and behind it, which a call gate of ring 0 tells. */
+.irp name, task_int, task_call, task_jmp, task_16, task_nested, double_fault
+CASE tables-\name
+	GATE_TO	read_tables
 	lcall	$ODD + 3, $0
 	mov	%eax, %edi
 	mov	$NR_SWITCH, %eax
@@ -247,6 +276,34 @@ read_tables:
 	mov	%cr3, %eax
 	lret
 
+load_task:
+	cli
+	mov	selector, %eax
+load_task_faults:
+	ltr	%ax
+load_task_behind:
+	sti
+	lret
+
+/* With a null selector in SYSENTER_CS, which no program's sysexit finds: there is sysenter in front of it. */
+leave_fast:
+	cli
+	mov	$MSR_SYSENTER_CS, %ecx
+	rdmsr
+	push	%eax
+	xor	%eax, %eax
+	xor	%edx, %edx
+	wrmsr
+leave_fast_faults:
+	sysexit
+leave_fast_behind:
+	mov	$MSR_SYSENTER_CS, %ecx
+	xor	%edx, %edx
+	pop	%eax
+	wrmsr
+	sti
+	lret
+
 new_code:
 	movl	$1, %ss:entered		# DS may be null
 	pushf
@@ -267,6 +324,19 @@ taker:	cmpl	$0, has_code
 	mov	%eax, report + 8
 	andb	$~(BUSY >> 8), GDT + TASK_OF_PROGRAMS + 5
 	andb	$~(BUSY >> 8), GDT + NEW_TASK + 5
+	ljmp	$TASK_OF_PROGRAMS, $0
+
+/* The same of a fault in ring 0, of the task of programs: how far from where it should be; it goes on behind that. */
+taker_of_kernel:
+	pop	%eax
+	mov	%eax, report + 4
+	movl	$1, report
+	mov	TSS + EIP, %eax
+	sub	faults, %eax
+	mov	%eax, report + 8
+	mov	behind, %eax
+	mov	%eax, TSS + EIP
+	andb	$~(BUSY >> 8), GDT + TASK_OF_PROGRAMS + 5
 	ljmp	$TASK_OF_PROGRAMS, $0
 
 	.data
@@ -292,6 +362,10 @@ entered:
 has_code:
 	.long	1
 before:	.long	0, 0
+selector:
+	.long	0
+faults:	.long	0
+behind:	.long	0
 report:	.long	0, 0, 0, 0, 0
 
 END_CASES

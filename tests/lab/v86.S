@@ -21,6 +21,7 @@
 #define FLAG_NT	    0x4000
 #define FLAG_VM	    0x20000
 #define FLAG_VIF    0x80000
+#define FLAG_VIP    0x100000
 
 	.set	PRIVATE_FIXED_ANONYMOUS, 0x32
 
@@ -371,6 +372,62 @@ V86 redirected-call, FLAG_VIF
 	and	$FLAG_IF, %dx
 	xor	$FLAG_IF, %dx
 	or	%dx, %ax
+END_V86
+
+/*
+ * With CR4.VME, and behind a prefix: these are the processor's alone, since the monitor knows none of them so. VIP is asked for, too, which no program
+ * gets: with it, what would set IF faults.
+ */
+#define PREFIXED .byte 0x2e;		/* cs */
+V86 pending-cli, FLAG_VIF | FLAG_VIP
+	PREFIXED cli
+	pushf
+	pop	%ax
+	and	$FLAG_IF, %ax
+END_V86
+
+V86 pending-sti, FLAG_VIF | FLAG_VIP
+	PREFIXED cli
+	PREFIXED sti
+	pushf
+	pop	%ax
+	and	$FLAG_IF, %ax
+	xor	$FLAG_IF, %ax
+END_V86
+
+.macro TAKE_FLAGS flags
+	pushw	$(\flags | 2)
+	PREFIXED popf
+.endm
+V86 pending-popf-off, FLAG_VIF | FLAG_VIP
+	TAKE_FLAGS 0
+	pushf
+	pop	%ax
+	and	$FLAG_IF, %ax
+END_V86
+V86 pending-popf-on, FLAG_VIF | FLAG_VIP
+	TAKE_FLAGS FLAG_IF
+END_V86
+V86 pending-popf-trap, FLAG_VIF | FLAG_VIP
+	TAKE_FLAGS RFLAGS_TF
+END_V86
+
+.macro RETURN_WITH flags
+	pushw	$(\flags | 2)
+	push	%cs
+	push	$(2f - codes)
+	PREFIXED iret
+	mov	$1, %al
+2:
+.endm
+V86 pending-iret-off, FLAG_VIF | FLAG_VIP
+	RETURN_WITH 0
+END_V86
+V86 pending-iret-on, FLAG_VIF | FLAG_VIP
+	RETURN_WITH FLAG_IF
+END_V86
+V86 pending-iret-trap, FLAG_VIF | FLAG_VIP
+	RETURN_WITH RFLAGS_TF
 END_V86
 
 /* Ticks come. */

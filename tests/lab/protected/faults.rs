@@ -1,7 +1,7 @@
 //! What a program must not do: faults32.S, where the kernel has the last of four GiB, and descriptors as protected mode has them.
 
 use crate::build::{Program, freestanding_with};
-use crate::faults::flags;
+use crate::faults::{flags, image};
 use crate::faults32::{ENTRIES_32, selectors_32};
 use crate::guest::{Emulator, LIMIT};
 use crate::isolation::kernel_ranges;
@@ -82,6 +82,9 @@ fn flags_and_stacks(switches: &str) -> Vec<Case> {
         }
         let task = |expected| if expected == Vector(13) { Vector(10) } else { expected };
         cases.extend(flags(entry, switches).into_iter().map(|(words, expected)| (words, task(expected))));
+        if *entry == "sysenter" {
+            cases.extend(image(entry, switches));
+        }
     }
     cases
 }

@@ -163,6 +163,13 @@ const CASES: &[Case] = &[
     ("bound", 5, 0),
     ("ud2", UD, 0),
     ("hlt", GP, 0),
+    // In ring 3, whatever they would load or go back to. Intel's sysret is no instruction outside of 64-bit code, nor is AMD's unless EFER.SCE is set.
+    ("sysexit", GP, 0),
+    ("sysret", UD, 0),
+    ("ltr 0", GP, 0),
+    ("ltr 40", GP, 0),
+    ("ltr 43", GP, 0),
+    ("ltr 1e0", GP, 0),
     // Null, beyond the tables, no code and no gate, of another ring.
     ("lcall-selector 0", GP, 0),
     ("lcall-selector 3", GP, 0),
@@ -192,6 +199,17 @@ const CASES: &[Case] = &[
     // Back to an inner ring.
     ("lret-selector 10", GP, 0x10),
     ("iret-selector 10", GP, 0x10),
+    ("iret-selector 0", GP, 0),
+    ("iret-selector 3", GP, 0),
+    ("iret-selector 13", GP, 0x10),
+    ("iret-selector 20", GP, 0x20),
+    ("iret-selector 2b", GP, 0x28),
+    ("iret-selector 43", GP, 0x40),
+    ("iret-selector 63", GP, 0x60),
+    ("iret-selector f", GP, 0xc),
+    ("iret-selector a3", GP, 0xa0),
+    ("iret-selector 203", GP, 0x200),
+    ("iret-nested", TS, 0),
     ("lret-selector 0", GP, 0),
     ("lret-selector 2b", GP, 0x28),
     // Data.
@@ -292,6 +310,8 @@ const CHANGED: &[Changed] = &[
         cases: &[
             ("lcall-selector 1e3", NP, 0x1e0),
             ("ljmp-selector 1e3", NP, 0x1e0),
+            ("lret-selector 1e3", NP, 0x1e0),
+            ("iret-selector 1e3", NP, 0x1e0),
             ("load-ds 33", GP, 0x30),
             ("load-ss 33", GP, 0x30),
             ("lcall-selector 3b", NP, 0x38),

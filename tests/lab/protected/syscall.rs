@@ -1,6 +1,7 @@
 //! AMD's `syscall` in protected mode: what comes at any time does not use the program's stack pointer (`lab/i386/cpu/events.h`).
 
 use crate::build::freestanding;
+use crate::faults::{IN_AN_IMAGE, VM};
 use crate::guest::{Answer, Emulator, Script};
 use crate::kernel::Kernel;
 use places::lab::{End, Mode};
@@ -35,6 +36,11 @@ fn flags_of_programs() {
             for flags in [TF, DF, AC, NT, DF | AC | NT] {
                 script.exec(&program, &["flags-syscall", &format!("{flags:x}")]);
                 expected.push(if by_iret && flags & NT != 0 { Some(TASK) } else { None });
+            }
+            // TCG takes VM of it.
+            if !emulator.is_tcg() {
+                script.exec(&program, &["image-syscall", &format!("{:x}", IN_AN_IMAGE | VM)]);
+                expected.push(None);
             }
         }
         let Some(session) = script.boot(emulator) else { continue };

@@ -4,7 +4,8 @@ use crate::build::freestanding;
 use crate::guest::{Answer, Emulator, Script, qemu_is_before};
 use crate::kernel::Kernel;
 use crate::monitor::wrapped;
-use crate::trial::{Case, Exit, Expected, Page, Runaway, SHORT, Vector, case, is_as};
+use crate::protected::gates::boot;
+use crate::trial::{Case, Code, Exit, Expected, Page, Runaway, SHORT, Vector, case, is_as};
 use places::lab::{End, Limits, Mode, Qemu};
 use table::Table;
 
@@ -18,6 +19,18 @@ const PATHS: [&str; 7] = [
     "pti=on smap=off copy-frame=on stack=minimum paging=classic",
     "pti=on smap=off copy-frame=off stack=frame paging=wide work=on",
 ];
+
+/// What CR4.VME leaves to the processor, each with a program that asks for VIP, which it does not get; and whether it would set IF. TCG has no VME.
+const PENDING: [(&str, bool); 6] = [
+    ("pending-cli", false),
+    ("pending-sti", true),
+    ("pending-popf-off", false),
+    ("pending-popf-on", true),
+    ("pending-iret-off", false),
+    ("pending-iret-on", true),
+];
+/// What would set TF, which faults with VIP and without (SDM vol. 2, POPF, IRET).
+const PENDING_TRAPS: [&str; 2] = ["pending-popf-trap", "pending-iret-trap"];
 
 /// TCG does not redirect, and checks no limits.
 /// What the manuals say of each instruction (SDM vol. 3, 20.2 and 20.3; APM vol. 2, 8.8), with IOPL 0.
@@ -68,8 +81,29 @@ fn virtual_8086(emulator: Emulator, switches: &str) -> Vec<Case> {
     ];
     cases.extend(absent.map(|(name, address)| case(name, Page(address))));
     cases.push(case("pushf-absent", Vector(13)));
+    if !emulator.is_tcg() {
+        cases.extend(PENDING.map(|(name, _)| case(name, Exit(0))));
+        cases.extend(PENDING_TRAPS.map(|name| case(name, Code(13, 0))));
+    }
     cases.push(case("limit", if emulator.is_tcg() { Page(0x20000) } else { Vector(13) }));
     cases
+}
+
+/// A kernel that gives a program VIP in place of VIF: then what would set IF faults (SDM vol. 2, STI, POPF, IRET; vol. 3, 20.3; APM vol. 2, 8.10). So the cases
+/// notice it.
+#[test]
+fn a_pending_interrupt_would_fault_what_sets_the_interrupt_flag() {
+    // FLAGS_CHOSEN of v86.c and one more. With both of them, the first instruction would fault already.
+    const WITH_VIF: u32 = 0x0dd5 | 1 << 19;
+    const WITH_VIP: u32 = 0x0dd5 | 1 << 20;
+    let kernel = Kernel::in_mode(Mode::Protected);
+    let kernel = kernel.changed("v86_serves", &WITH_VIF.to_le_bytes(), &WITH_VIP.to_le_bytes());
+    let (program, mut script) = (freestanding(32, &["v86.S"]), Script::protected());
+    PENDING.iter().for_each(|(name, _)| _ = script.exec(&program, &[name, "0"]));
+    let Some(ran) = boot(Emulator::Bochs, &kernel, &script) else { return };
+    let ends = PENDING.map(|(_, sets)| if sets { Code(13, 0) } else { Exit(0) });
+    let wrong: Vec<String> = ran.iter().zip(ends).filter_map(|(ran, ends)| is_as(ran, ends).err()).collect();
+    assert!(ran.len() == PENDING.len() && wrong.is_empty(), "{wrong:#?}");
 }
 
 /// With espfix=on, each keeps the upper half of esp.

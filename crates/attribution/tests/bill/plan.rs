@@ -1,9 +1,9 @@
 //! Which configurations a bill is made of.
 
 use crate::common::{processor, question};
-use attribution::bill::{Plan, Processor, Question};
+use attribution::bill::{Error, Plan, Processor, Question};
 use std::collections::BTreeSet;
-use table::Table;
+use table::{Kernel, Table};
 
 fn planned(steps: &[&str], orders: usize, processor: Processor) -> Plan {
     Plan::new(Table::get(), question(steps, orders), processor).unwrap()
@@ -124,6 +124,25 @@ fn a_trap_of_gnu_mach_is_billed_with_its_personality_and_with_no_call_of_linux()
     assert!(linux.iter().all(|one| one.values["personality"] == "linux"));
     // The same steps, but without a number that no kernel has.
     assert_eq!(mach.len() + 1, linux.len());
+}
+
+#[test]
+fn a_row_that_the_lab_does_not_have_is_refused_in_words() {
+    let why = |entry: &str, operation: &str| {
+        let question =
+            Question { entry: entry.into(), operation: operation.into(), ..question(&["stack=frame"], 0) };
+        let checked = Plan::check(Table::get(), &question);
+        let planned = Plan::new(Table::get(), question, processor(true));
+        let (Err(Error::NoRow(why)), Err(Error::NoRow(checked))) = (planned, checked) else {
+            panic!("{entry}")
+        };
+        assert_eq!(why, checked);
+        why
+    };
+    let elsewhere = Table::get().entries.iter().find(|entry| !entry.kernels.contains(&Kernel::Lab)).unwrap();
+    assert_eq!(why(&elsewhere.name, "getppid"), format!("the lab has no entry \"{}\"", elsewhere.name));
+    let served = why("syscall-x86_64", "nonsense");
+    assert!(served.starts_with("syscall-x86_64 serves no nonsense in the lab; it serves "), "{served}");
 }
 
 #[test]
