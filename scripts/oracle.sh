@@ -6,10 +6,11 @@
 #
 # Kernels and paths stay in target/oracle/, or in the folder that KENTRY_ORACLE names. What was followed before is told apart anew by what kentry
 # is now, and not followed again, unless the tables of the kernel's file are all that is known of it. It takes some five minutes a kernel, and
-# half a gigabyte; replay.log says which instructions are in a wrong part.
+# half a gigabyte; without a kernel's folder a newer one is fetched. replay.log says which instructions are in a wrong part.
 #
 # Ends with 1 where of a path more than 0.5 % are in a wrong part, or where one was not followed, and with 77 where not one kernel can be had.
 set -euo pipefail
+[ -z "${KENTRY_ORACLE-}" ] || KENTRY_ORACLE=$(realpath -m "$KENTRY_ORACLE")
 cd "$(dirname "$0")/.."
 
 # Debian's suites with the newest kernel of each kind, as far as they have one of their own; and of each series between them, of which Debian
@@ -23,7 +24,7 @@ EVERY=(
 # As tests/anatomy_truth.rs names them.
 PATHS=(syscall "no such call" "int80, 64-bit" "int80, 32-bit" sysenter "page fault" signal "timer interrupt" execve seccomp audit)
 
-export KENTRY_ORACLE=${KENTRY_ORACLE-$PWD/target/oracle}
+export KENTRY_ORACLE=${KENTRY_ORACLE:-$PWD/target/oracle}
 
 main() {
 	local kernel name names= failed=
