@@ -7,13 +7,14 @@
 #	scripts/kernel-symbols.sh SUITE [KIND]		KIND is cloud (the default), rt, or generic: the suite's newest
 #	scripts/kernel-symbols.sh SUITE RELEASE		that one: 7.3.4+deb13-cloud-amd64
 #
-# Prints the folder. What is there is made anew after a week. tests/anatomy_truth.rs holds anatomies of each kernel in target/symbols against it.
+# Prints the folder, which is in the folder that KENTRY_ORACLE names, if it names one. What is there is made anew after a week.
+# tests/anatomy_truth.rs holds anatomies of each kernel in target/symbols against it, and scripts/oracle.sh those of every kernel.
 # Ends with 77 where it cannot be had; the last line on stderr says why.
 set -euo pipefail
 
 suite=${1:?usage: kernel-symbols.sh SUITE [KIND|RELEASE]}
 kind=${2-cloud}
-folder=$(cd "$(dirname "$0")/.." && pwd)/target/symbols/$suite-$kind
+folder=${KENTRY_ORACLE-$(cd "$(dirname "$0")/.." && pwd)/target/symbols}/$suite-$kind
 . "$(dirname "$0")/apart.sh"
 
 # In a folder beside it, which takes its place when all is there.

@@ -3,6 +3,9 @@
 use crate::frame::Frame;
 use attribution::anatomy::{Anatomy, Part};
 
+/// Of a hundred instructions of a path, so many may be in a wrong part.
+const MOST_WRONG: f64 = 0.5;
+
 /// An instruction in a wrong part.
 #[derive(Debug)]
 pub struct Wrong {
@@ -52,9 +55,27 @@ impl Held {
         self.all - self.unknown
     }
 
-    /// The share of these in a wrong part.
+    /// Of a hundred of these, so many are in a wrong part.
     pub fn rate(&self) -> f64 {
-        self.wrong.len() as f64 / self.known().max(1) as f64
+        100.0 * self.wrong.len() as f64 / self.known().max(1) as f64
+    }
+
+    /// A row of a table: kernel and path; all instructions, those of which something is known, those with one right part alone, those in a
+    /// wrong one, and their rate.
+    pub(crate) fn row(&self, release: &str, path: &str) -> String {
+        let (known, wrong, rate) = (self.known(), self.wrong.len(), self.rate());
+        format!("| {release} | {path} | {} | {known} | {} | {wrong} | {rate:.2} % |", self.all, self.alone)
+    }
+
+    /// Why a path is not as right as it must be, with each wrong instruction in a line of its own; none where it is. Of at least such a share of
+    /// it something must be known.
+    pub(crate) fn fault(&self, release: &str, path: &str, anatomy: &Anatomy, least: f64) -> Option<String> {
+        let row = self.row(release, path);
+        if self.known() as f64 <= least * self.all as f64 {
+            return Some(row + ": of too many instructions nothing is known");
+        }
+        let each = self.wrong.iter().map(|wrong| format!("\n  {}", wrong.in_words(anatomy)));
+        (self.rate() > MOST_WRONG).then(|| row + &each.collect::<String>())
     }
 
     /// Holds an instruction in this part against the parts of which one is right; none where nothing is known.

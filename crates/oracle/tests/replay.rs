@@ -3,7 +3,7 @@
 
 use attribution::anatomy::{Anatomy, Document, Instruction};
 use linux::Kernel;
-use oracle::{Debug, Held, Tables, hold};
+use oracle::{Debug, Word, kernels};
 use record::trace::{Executed, Symbol, Trace};
 use std::path::{Path, PathBuf};
 use table::Table;
@@ -14,43 +14,37 @@ fn bytes(hexadecimal: &str) -> Vec<u8> {
         .collect()
 }
 
-/// `KENTRY_ORACLE=FOLDER`: RELEASE/kernel, RELEASE/*.json as `kentry anatomy` writes them, and RELEASE/vmlinux with symbols, besides
-/// RELEASE/entry_64.S and entry_64_compat.S; without that, only the tables of the kernel's file are there to hold paths against.
+/// Of each kernel in `KENTRY_ORACLE`: `kernel.deb`, the paths that were followed (`NAME.json`, as `kentry anatomy` writes them), and `vmlinux`
+/// with symbols, besides `entry_64.S` and `entry_64_compat.S`; without that, only the tables of the kernel's file are there to hold paths
+/// against. `scripts/oracle.sh` leaves them there.
 #[test]
 #[ignore = "needs paths that were followed"]
 fn replay() {
-    let folder = PathBuf::from(std::env::var_os("KENTRY_ORACLE").unwrap());
-    let wanted = std::env::var("KENTRY_ORACLE_ONLY").unwrap_or_default();
-    let is_wanted = |path: &PathBuf| {
-        let name = path.file_name().unwrap().to_string_lossy();
-        wanted.is_empty() || wanted.split(',').any(|one| one == name)
-    };
-    for release in sorted(&folder).iter().filter(|path| path.join("kernel").exists() && is_wanted(path)) {
-        let kernel = Kernel::read(&release.join("kernel"), &Default::default()).unwrap();
-        let debug = Some(release.join("vmlinux")).filter(|file| file.exists()).map(|file| Debug::read(&file));
-        let tables = debug.is_none().then(|| Tables::read(kernel.bytes.clone().leak()));
-        for path in sorted(release).iter().filter(|path| path.extension().is_some_and(|end| end == "json")) {
-            let mut document = attribution::anatomy::load(&std::fs::read_to_string(path).unwrap()).unwrap();
-            let name = format!("{} | {}", kernel.release, path.file_stem().unwrap().to_string_lossy());
-            match (&debug, &tables) {
-                (Some(debug), _) => {
-                    let anatomy = anew(&document, &kernel, debug);
-                    say(&name, &anatomy, &hold(&anatomy, debug));
-                }
-                (None, Some(tables)) => {
-                    let anatomy = document.paths.remove(0).anatomy;
-                    say(&name, &anatomy, &tables.hold(&anatomy));
-                }
-                (None, None) => unreachable!(),
-            }
-        }
-    }
+    let kernels = kernels(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/oracle"));
+    assert!(!kernels.is_empty(), "no kernel with paths here (scripts/oracle.sh follows them)");
+    let wrong: Vec<String> = kernels.iter().flat_map(|folder| of_kernel(folder)).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-fn sorted(folder: &Path) -> Vec<PathBuf> {
-    let mut all: Vec<PathBuf> = folder.read_dir().unwrap().map(|file| file.unwrap().path()).collect();
-    all.sort();
-    all
+/// Prints a row of each path of a kernel, with `KENTRY_ORACLE_SHOW` each wrong instruction too, and says which have too many wrong parts.
+fn of_kernel(folder: &Path) -> Vec<String> {
+    let kernel = Kernel::read(&folder.join("kernel.deb"), &Default::default()).unwrap();
+    let word = Word::read(folder, || kernel.bytes.clone());
+    let is_path = |path: &PathBuf| path.extension().is_some_and(|end| end == "json");
+    let files = folder.read_dir().unwrap().map(|file| file.unwrap().path()).filter(is_path);
+    let mut paths: Vec<PathBuf> = files.collect();
+    paths.sort();
+    let fault = |path: &PathBuf| {
+        let mut document = attribution::anatomy::load(&std::fs::read_to_string(path).unwrap()).unwrap();
+        // Without symbols a path stays as it was told.
+        let anatomy = match word.debug() {
+            Some(debug) => anew(&document, &kernel, debug),
+            None => document.paths.remove(0).anatomy,
+        };
+        let name = path.file_stem().unwrap().to_string_lossy();
+        word.judge(&kernel.release, &name, &anatomy, std::env::var_os("KENTRY_ORACLE_SHOW").is_some())
+    };
+    paths.iter().filter_map(fault).collect()
 }
 
 /// Told apart by what kentry is now.
@@ -76,18 +70,4 @@ fn anew(document: &Document, kernel: &Kernel, debug: &Debug) -> Anatomy {
         control: 0,
     };
     Anatomy::of(&trace, &symbols, kernel)
-}
-
-fn say(name: &str, anatomy: &Anatomy, held: &Held) {
-    println!(
-        "| {name} | {} | {} | {} | {} | {:.2} % |",
-        held.all,
-        held.known(),
-        held.alone,
-        held.wrong.len(),
-        100.0 * held.rate()
-    );
-    if std::env::var_os("KENTRY_ORACLE_SHOW").is_some() {
-        held.wrong.iter().for_each(|wrong| println!("    {}", wrong.in_words(anatomy)));
-    }
 }

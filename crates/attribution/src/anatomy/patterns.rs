@@ -267,6 +267,7 @@ fn is_dispatched(called: &Node) -> bool {
 }
 
 /// The check of a number that no call has: between the work of entry and exit, comparisons with constants, the first of them with the bound.
+/// A kernel that may have the calls of x32 has the branch of a static key among them, which is that key's.
 fn no_such_call(path: &mut Path) {
     for place in 1..path.0.len() {
         let node = &path.0[place];
@@ -276,10 +277,12 @@ fn no_such_call(path: &mut Path) {
         let bound = path.before(place).next().filter(|at| is_number_check(&path.0[*at].code));
         let Some(bound) = bound else { continue };
         let rest: Vec<usize> = path.behind(place).collect();
-        let checks = |code: &Instruction| {
-            is_number_check(code) || code.flow_control() == FlowControl::ConditionalBranch
+        let checks = |node: &Node| {
+            is_number_check(&node.code)
+                || node.code.flow_control() == FlowControl::ConditionalBranch
+                || node.part == Some((Part::StaticKeys, Confidence::Table))
         };
-        let more = rest.into_iter().take_while(|at| checks(&path.0[*at].code));
+        let more = rest.into_iter().take_while(|at| checks(&path.0[*at]));
         let all: Vec<usize> = [bound, place].into_iter().chain(more).collect();
         all.into_iter().for_each(|at| path.tell(at, Part::Dispatch, Confidence::Pattern));
     }

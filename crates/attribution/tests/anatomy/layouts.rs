@@ -67,6 +67,23 @@ fn what_is_inlined_around_a_call_was_the_handler() {
 }
 
 #[test]
+fn what_stands_behind_x32s_key_in_the_check_of_a_number_was_work() {
+    let anatomy = Recorded::read("6.12-generic").anatomy("syscall-x86_64", "none");
+    let own = anatomy.instructions.iter().filter(|one| one.function_name() == "do_syscall_64");
+    let check = own.skip_while(|one| one.part != Part::Dispatch);
+    let check: Vec<(&str, Part)> = check.take(6).map(|one| (one.text.as_str(), one.part)).collect();
+    let expected = [
+        ("cmp $0x1ce, %r12d", Part::Dispatch),
+        ("ja do_syscall_64+0x15d", Part::Dispatch),
+        ("xchg %ax, %ax", Part::StaticKeys),
+        ("cmp $-1, %r13d", Part::Dispatch),
+        ("je do_syscall_64+0x8b", Part::Dispatch),
+        ("movq $-0x26, 0x50(%rbx)", Part::Handler),
+    ];
+    assert_eq!(check, expected);
+}
+
+#[test]
 fn what_was_called_outside_of_the_service_was_the_service() {
     let anatomy = Recorded::read("7.3").anatomy("syscall-x86_64", "getppid");
     assert_eq!(parts(&anatomy, "prandom_u32_state"), ["ibt", "stack-offset"]);
