@@ -14,7 +14,7 @@ set -euo pipefail
 
 suite=${1:?usage: kernel-symbols.sh SUITE [KIND|RELEASE]}
 kind=${2-cloud}
-folder=${KENTRY_ORACLE-$(cd "$(dirname "$0")/.." && pwd)/target/symbols}/$suite-$kind
+folder=${KENTRY_ORACLE:-$(cd "$(dirname "$0")/.." && pwd)/target/symbols}/$suite-$kind
 . "$(dirname "$0")/apart.sh"
 
 # In a folder beside it, which takes its place when all is there.
