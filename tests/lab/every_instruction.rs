@@ -7,7 +7,7 @@
 
 use crate::build::{Program, freestanding_with};
 use crate::guest::{AMD_IN_QEMU, Ran, Script, Session, intel_has_syscall_32};
-use crate::kernel::{Kernel, Step};
+use crate::kernel::{Kernel, Step, templates};
 use crate::monitor::{is_missing, wrapped};
 use crate::spec_ctrl::kernel_with_spec_ctrl;
 use crate::whole::is_whole;
@@ -684,10 +684,10 @@ pub fn built(ran: &Ran) -> Vec<table::paths::Line> {
 
 /// The same of the kernel of this mode.
 pub fn built_in(mode: Mode, ran: &Ran) -> Vec<table::paths::Line> {
-    let kernel = table::paths::File::read(places::lab::kernel(mode)).unwrap();
+    let (kernel, _) = templates(mode);
     // A path may be empty.
     let start = ran.steps.first().map_or(0, |step| step.address);
-    table::paths::disassemble(&kernel, start, &code(ran), Some(start))
+    table::paths::disassemble(kernel, start, &code(ran), Some(start))
 }
 
 /// NMIs, and perhaps ticks, in one configuration; what is wrong.

@@ -2,7 +2,7 @@
 //! the debugger of Bochs traces.
 
 use crate::guest::{Emulator, Script, Session, bochs_is_missing, changed_bochs};
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, templates};
 use crate::monitor::{is_missing, wrapped};
 use crate::nmi::kernel_base;
 use crate::timed::{self, Timed};
@@ -138,7 +138,7 @@ fn by_runs(log: &[Begun], rows: &[&Entry]) -> Vec<Vec<Use>> {
 
 /// Where the kernel has what rows execute there, but for services: paths, tasks, and what programs execute of it.
 fn paths(mode: Mode) -> Vec<RangeInclusive<u64>> {
-    let (kernel, (_, paths)) = (Kernel::in_mode(mode), places::lab::kernel_paths(mode).unwrap());
+    let (kernel, (_, paths)) = (Kernel::in_mode(mode), templates(mode));
     let beside = paths.paths.iter().flat_map(|path| &path.beside);
     let beside = beside.map(|code| code.start..=code.start + code.code.len() as u64 - 1);
     let mut all: Vec<RangeInclusive<u64>> = beside.collect();

@@ -4,6 +4,8 @@ use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction};
 use object::{Object, ObjectSection, ObjectSymbol, SymbolKind};
 use places::lab::Mode;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
+use table::paths::{File, Paths};
 
 /// A kernel, read.
 pub struct Kernel {
@@ -13,6 +15,12 @@ pub struct Kernel {
 }
 
 const NOP: u8 = 0x90;
+
+/// The embedded kernel's file and the templates of its paths, read once for all tests: that takes a tenth of a second.
+pub fn templates(mode: Mode) -> &'static (File<'static>, Paths) {
+    static READ: [OnceLock<(File, Paths)>; 2] = [const { OnceLock::new() }; 2];
+    READ[usize::from(mode == Mode::Protected)].get_or_init(|| places::lab::kernel_paths(mode).unwrap())
+}
 
 /// A step of a path's template.
 #[derive(Debug, Clone)]
@@ -219,7 +227,7 @@ impl Kernel {
 
     /// The template of `path_<name>`.
     pub fn path(&self, name: &str) -> Path {
-        let (_, paths) = places::lab::kernel_paths(self.mode()).unwrap();
+        let (_, paths) = templates(self.mode());
         let path = paths.path(name).unwrap_or_else(|| panic!("there is no path {name}"));
         let steps = paths.steps(path).into_iter();
         Path {
@@ -230,7 +238,7 @@ impl Kernel {
     }
 
     pub fn path_names(&self) -> BTreeSet<String> {
-        let (_, paths) = places::lab::kernel_paths(self.mode()).unwrap();
+        let (_, paths) = templates(self.mode());
         paths.paths.iter().map(|path| path.name.clone()).collect()
     }
 

@@ -4,7 +4,7 @@
 use crate::counts::Row;
 use crate::executed::{Begun, Code, Use};
 use crate::guest::{Emulator, Ran};
-use crate::kernel::{self, Kernel, leaves};
+use crate::kernel::{self, Kernel, leaves, templates};
 use crate::nmi::kernel_base;
 use crate::steps::taken;
 use crate::timed::{Timed, handler_of_sixteen};
@@ -17,7 +17,7 @@ use table::{Entry, Kind};
 
 /// The names of the paths that an entry takes with these switches.
 pub fn paths_of(mode: Mode, emulator: Emulator, entry: &Entry, switches: &str) -> Vec<String> {
-    let (_, paths) = places::lab::kernel_paths(mode).unwrap();
+    let (_, paths) = templates(mode);
     let lab = match entry.name.as_str() {
         GATEWAY if mode == Mode::Long && emulator.is_amd() => Some("syscall"),
         GATEWAY if switches.contains("paging=off") => Some("int80"),
@@ -47,14 +47,14 @@ const NOP: u8 = 0x90;
 pub struct Listed {
     mode: Mode,
     kernel: Kernel,
-    file: File<'static>,
-    paths: Paths,
+    file: &'static File<'static>,
+    paths: &'static Paths,
     read: BTreeMap<String, (kernel::Path, BTreeMap<u64, Code>)>,
 }
 
 impl Listed {
     pub fn of(mode: Mode) -> Listed {
-        let (file, paths) = places::lab::kernel_paths(mode).unwrap();
+        let (file, paths) = templates(mode);
         Listed { mode, kernel: Kernel::in_mode(mode), file, paths, read: BTreeMap::new() }
     }
 
@@ -62,7 +62,7 @@ impl Listed {
     /// instruction once.
     pub fn unlike(&mut self, name: &str, row: Row, ran: &Ran, one: &Use, listing: &Ran) -> Option<String> {
         let (steps, beside) = self.read.entry(name.into()).or_insert_with(|| {
-            let beside = self.paths.path(name).unwrap().beside.iter().flat_map(|code| code.lines(&self.file));
+            let beside = self.paths.path(name).unwrap().beside.iter().flat_map(|code| code.lines(self.file));
             (self.kernel.path(name), by_address(&beside.collect::<Vec<_>>()))
         });
         let listed_lines = instructions(&self.file, listing);
@@ -79,7 +79,7 @@ impl Listed {
         {
             return Some(format!("{}: beside {name} is executed {of_beside:x?}", ran.label));
         }
-        if let Some(other) = out_of_order(&self.file, &listed_lines, of_path.clone()) {
+        if let Some(other) = out_of_order(self.file, &listed_lines, of_path.clone()) {
             return Some(format!("{}: {name} does not lead to {other:x}", ran.label));
         }
         // What is no system call is done behind a call, for which no step declares anything: the path is executed to its end.
