@@ -65,7 +65,7 @@ impl Listed {
             let beside = self.paths.path(name).unwrap().beside.iter().flat_map(|code| code.lines(self.file));
             (self.kernel.path(name), by_address(&beside.collect::<Vec<_>>()))
         });
-        let listed_lines = instructions(&self.file, listing);
+        let listed_lines = instructions(self.file, listing);
         let listed = by_address(&listed_lines);
         let page = listing.steps[0].address / 4096;
         let of_path = one.entry.iter().filter(|begun| begun.address / 4096 == page);
