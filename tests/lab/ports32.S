@@ -9,7 +9,6 @@
 #define BITMAP	   160	/* where the kernel has it; the first case looks */
 #define NO_BITMAP  0xffff /* beyond the limit */
 
-
 .macro POKE_WORD where, what
 	mov	$\where, %ebx
 	mov	$\what, %ecx

@@ -32,8 +32,7 @@ const PENDING: [(&str, bool); 6] = [
 /// What would set TF, which faults with VIP and without (SDM vol. 2, POPF, IRET).
 const PENDING_TRAPS: [&str; 2] = ["pending-popf-trap", "pending-iret-trap"];
 
-/// TCG does not redirect, and checks no limits.
-/// What the manuals say of each instruction (SDM vol. 3, 20.2 and 20.3; APM vol. 2, 8.8), with IOPL 0.
+/// What the manuals say of each instruction (SDM vol. 3, 20.2 and 20.3; APM vol. 2, 8.8), with IOPL 0. TCG does not redirect, and checks no limits.
 fn virtual_8086(emulator: Emulator, switches: &str) -> Vec<Case> {
     let mut cases: Vec<Case> = [
         "getppid",
