@@ -1,7 +1,7 @@
 //! Indirect branch tracking in the kernel, in Bochs, which is the only emulator here that has it.
 
 use crate::guest::{Answer, Emulator, Ran, Script};
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, templates};
 use crate::silicon::boot_in_bochs;
 use crate::steps::PATHS;
 use crate::together::Programs;
@@ -138,7 +138,7 @@ fn no_other_function_branches_indirectly() {
 #[test]
 fn every_path_and_every_stub_for_it_begins_with_endbr64() {
     let kernel = Kernel::read();
-    let (_, paths) = places::lab::kernel_paths(places::lab::Mode::Long).unwrap();
+    let (_, paths) = templates(places::lab::Mode::Long);
     for path in &paths.paths {
         let first = &path.own.steps[0];
         assert_eq!(first.code, ENDBR64, "{}", path.name);

@@ -16,7 +16,7 @@ pub struct Kernel {
 
 const NOP: u8 = 0x90;
 
-/// The embedded kernel's file and the templates of its paths, read once for all tests: that takes a tenth of a second.
+/// The embedded kernel's file and the templates of its paths, read once for all tests.
 pub fn templates(mode: Mode) -> &'static (File<'static>, Paths) {
     static READ: [OnceLock<(File, Paths)>; 2] = [const { OnceLock::new() }; 2];
     READ[usize::from(mode == Mode::Protected)].get_or_init(|| places::lab::kernel_paths(mode).unwrap())

@@ -1,7 +1,8 @@
 //! A path that is laid out by the command, to be timed in ring 3, is what the kernel builds.
 
 use crate::guest::{Emulator, Script};
-use places::lab::{Mode, kernel_paths};
+use crate::kernel::templates;
+use places::lab::Mode;
 use table::paths::{Instead, Layout};
 use table::{SwitchValues, Table};
 
@@ -30,7 +31,7 @@ fn values() -> Vec<SwitchValues> {
 
 #[test]
 fn a_path_is_laid_out_as_the_kernel_builds_it() {
-    let (kernel, paths) = kernel_paths(Mode::Long).unwrap();
+    let (kernel, paths) = templates(Mode::Long);
     let mut script = Script::new();
     script.harmless();
     script.layout(0);

@@ -129,16 +129,17 @@ fn each_step_adds_the_instructions_of_its_listing() {
         let of_base = base + (row - start);
         let (found, listed) =
             (costs[row] as i64 - costs[of_base] as i64, *length as i64 - expected[of_base].0 as i64);
-        compared += usize::from(listed != 0);
+        compared += u32::from(listed != 0);
         if found != listed {
             wrong.push(format!("{}: {found} counted, {listed} listed", session.ran[row].label));
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
-    assert!(compared > 400 * operations().count(), "{compared}");
+    let least = if is_whole() { 1000 } else { 500 };
+    assert!(compared > least, "{compared}");
 }
 
-/// Each path has one with all of it; the other, which no call has, is for KENTRY_WHOLE=1.
+/// A call executes all of a path. A number that no call has, which comes by fewer steps, is for `KENTRY_WHOLE=1`.
 fn operations() -> impl Iterator<Item = &'static str> {
     ["getppid", "none"].into_iter().take(if is_whole() { 2 } else { 1 })
 }

@@ -23,6 +23,13 @@
 #define FLAG_VIF    0x80000
 #define FLAG_VIP    0x100000
 
+/* IF, or nothing, in a register. */
+.macro READ_IF register
+	pushf
+	pop	%\register
+	and	$FLAG_IF, %\register
+.endm
+
 	.set	PRIVATE_FIXED_ANONYMOUS, 0x32
 
 /* The code of a case follows, until END_V86. `flags`: with which it begins. */
@@ -250,14 +257,10 @@ END_V86
 V86 interrupt-flag-often
 	mov	$1000, %edi
 1:	cli
-	pushf
-	pop	%ax
-	and	$FLAG_IF, %ax
+	READ_IF ax
 	jnz	2f
 	sti
-	pushf
-	pop	%ax
-	and	$FLAG_IF, %ax
+	READ_IF ax
 	xor	$FLAG_IF, %ax
 	jnz	2f
 	dec	%edi
@@ -332,9 +335,7 @@ V86 reflected
 	or	%si, %ax
 	xor	$0x21, %cl
 	or	%cl, %al
-	pushf
-	pop	%dx
-	and	$FLAG_IF, %dx
+	READ_IF dx
 	xor	$FLAG_IF, %dx
 	or	%dx, %ax
 END_V86
@@ -349,9 +350,7 @@ V86 redirected, FLAG_VIF
 	or	%si, %ax
 	xor	$0x21, %cl
 	or	%cl, %al
-	pushf
-	pop	%dx
-	and	$FLAG_IF, %dx
+	READ_IF dx
 	xor	$FLAG_IF, %dx
 	or	%dx, %ax
 END_V86
@@ -362,14 +361,10 @@ V86 redirected-call, FLAG_VIF
 	mov	$NR_GETPPID, %eax
 	int	$0x80
 	dec	%eax
-	pushf
-	pop	%dx
-	and	$FLAG_IF, %dx
+	READ_IF dx
 	or	%dx, %ax
 	sti
-	pushf
-	pop	%dx
-	and	$FLAG_IF, %dx
+	READ_IF dx
 	xor	$FLAG_IF, %dx
 	or	%dx, %ax
 END_V86
@@ -381,17 +376,13 @@ END_V86
 #define PREFIXED .byte 0x2e;		/* cs */
 V86 pending-cli, FLAG_VIF | FLAG_VIP
 	PREFIXED cli
-	pushf
-	pop	%ax
-	and	$FLAG_IF, %ax
+	READ_IF ax
 END_V86
 
 V86 pending-sti, FLAG_VIF | FLAG_VIP
 	PREFIXED cli
 	PREFIXED sti
-	pushf
-	pop	%ax
-	and	$FLAG_IF, %ax
+	READ_IF ax
 	xor	$FLAG_IF, %ax
 END_V86
 
@@ -401,9 +392,7 @@ END_V86
 .endm
 V86 pending-popf-off, FLAG_VIF | FLAG_VIP
 	TAKE_FLAGS 0
-	pushf
-	pop	%ax
-	and	$FLAG_IF, %ax
+	READ_IF ax
 END_V86
 V86 pending-popf-on, FLAG_VIF | FLAG_VIP
 	TAKE_FLAGS FLAG_IF

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 pub const FOLDER: &str = "KENTRY_ORACLE";
 
 /// Of these, the names of those that are wanted, with commas between them; all where it says none.
-pub const ONLY: &str = "KENTRY_ORACLE_ONLY";
+const ONLY: &str = "KENTRY_ORACLE_ONLY";
 
 /// The kernels in the folder that `FOLDER` names, or in the usual one, by their names.
 pub fn kernels(usual: &Path) -> Vec<PathBuf> {

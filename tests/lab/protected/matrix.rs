@@ -56,8 +56,7 @@ const CONFIGURATIONS: [&str; 4] = [
     "paging=classic pti=on copy-frame=on",
 ];
 
-/// Of all, the first two on models of AMD's processors: there the kernel's paths differ by the vendor as a whole, and not by these switches. With
-/// `KENTRY_WHOLE=1` all.
+/// All of them on models of Intel's processors; on AMD's the first two, or with `KENTRY_WHOLE=1` all.
 fn configurations(emulator: Emulator) -> Vec<&'static str> {
     let is_amd = [Emulator::TcgAmd, Emulator::BochsAmd].contains(&emulator);
     if is_amd && !is_whole() { CONFIGURATIONS[..2].to_vec() } else { CONFIGURATIONS.to_vec() }

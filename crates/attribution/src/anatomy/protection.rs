@@ -4,8 +4,8 @@ use crate::anatomy::Part;
 use crate::bill::is_protection;
 use table::Table;
 
-/// Whether a part is against an attack, or a fault of a processor: what the lab has as a setting that is one, and the divider. A path that a retpoline is on has its dispatch all
-/// the same, and one with a fence has swapgs.
+/// Whether a part is against an attack, or a fault of a processor: what the lab has as a setting that is one, and the divider. A path that
+/// a retpoline is on has its dispatch all the same, and one with a fence has swapgs.
 pub fn part_protects(table: &Table, part: Part) -> bool {
     let protects = |name: &str| {
         // One of a range has no list of values.
