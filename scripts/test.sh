@@ -12,24 +12,30 @@ cd "$(dirname "$0")/.."
 passed=0 failed=0 skipped=0
 declare -a bad=()
 logs=$(mktemp -d)
-trap 'rm -rf "$logs"' EXIT
+trap 'end_running; rm -rf "$logs"' EXIT
+# Whoever ends the tests because they take too long wants to know which of them do.
+trap 'tell_running; exit 143' TERM
+
+# Seconds that a step may take. One that hangs is ended, and all others still tell how they went.
+limit=${KENTRY_STEP_SECONDS-1800}
 
 # step NAME COMMAND...: runs it, adds up the results that it reports, and goes on whatever happens.
 step() {
 	local name=$1 log=$logs/step status
 	shift
 	echo "== $name"
-	timed "$log" "$@" 2>&1 | tee "$log"
+	ends=--foreground timed "$log" "$@" 2>&1 | tee "$log"
 	status=${PIPESTATUS[0]}
 	count "$log" "$status" "$name"
 	echo "== $name took $(cat "$log.time")"
 }
 
-# timed LOG COMMAND...: runs it, and writes how long it took to LOG.time.
+# timed LOG COMMAND...: runs it within the limit, and writes how long it took to LOG.time. With all that it has started, or, where $ends says
+# so, in the foreground, where the terminal's interrupt reaches it.
 timed() {
 	local log=$1 TIMEFORMAT='%0R s, and %0U + %0S s of CPU'
 	shift
-	{ time "$@" 2>&3; } 3>&2 2>"$log.time"
+	{ time timeout ${ends-} --kill-after=10 "$limit" "$@" 2>&3; } 3>&2 2>"$log.time"
 }
 
 # One step more than there are CPUs runs beside others: most boot an emulator, or wait.
@@ -62,6 +68,30 @@ reap() {
 	unset "running[$pid]"
 }
 
+# Each step that runs, its last line, and its tests that have not ended.
+tell_running() {
+	local pid
+	for pid in "${!running[@]}"; do
+		echo "== ${running[$pid]} has not ended; its last line: $(tail -n 1 "$logs/$pid")"
+		not_ended "$logs/$pid"
+	done
+}
+
+end_running() {
+	local pid
+	for pid in "${!running[@]}"; do
+		pkill -TERM -P "$pid"
+	done
+}
+
+# The tests of a log of cargo's test runner that took more than a minute and have no result.
+not_ended() {
+	awk '
+		/^test .* has been running for over/ { long[$2] }
+		/^test .* \.\.\. / { delete long[$2] }
+		END { for (name in long) print "not ended: " name }' "$1"
+}
+
 reap_all() {
 	while [ ${#running[@]} -gt 0 ]; do reap; done
 }
@@ -70,6 +100,10 @@ reap_all() {
 # counts as one. A test that said that it was skipped has passed by the runner's account.
 count() {
 	local log=$1 status=$2 name=$3 p f s
+	if [ "$status" = 124 ] || [ "$status" = 137 ]; then
+		echo "$name took more than $limit s and was ended (KENTRY_STEP_SECONDS)"
+		not_ended "$log"
+	fi
 	read -r p f s < <(awk '
 		/^test result:/ { p += $4; f += $6; s += $8 }
 		# It may stand behind what the runner had begun to write.
@@ -105,8 +139,9 @@ distribution() {
 	beside "distribution" tests/dist.sh
 }
 
-# What is too long for every run: minutes of CPU time for each boot.
+# What is too long for every run: minutes of CPU time for each boot, or many boots.
 long() {
+	beside "the lab beside each Linux" "${rust[@]}" --test across -- beside_linux::
 	beside "the lab beside a Linux in Bochs" tests/beside_bochs.sh
 }
 
@@ -136,23 +171,20 @@ of_crates() {
 	done | sort -u
 }
 
-# rust WHAT...: runs these of Rust's tests. The workspace is always named: for a part of it, cargo would compile dependencies again, with
-# fewer features.
-rust() {
-	cargo test --locked --workspace --no-fail-fast "$@"
-}
+# Runs Rust's tests. The workspace is always named: for a part of it, cargo would compile dependencies again, with fewer features.
+rust=(cargo test --locked --workspace --no-fail-fast)
 
 unit() {
 	local tests
 	mapfile -t tests < <(of_crates)
-	beside "tests across crates" rust --test across
-	beside "tests of each crate" rust --lib --bins "${tests[@]/#/--test=}"
-	beside "examples in documentation" rust --doc
+	beside "tests across crates" "${rust[@]}" --test across
+	beside "tests of each crate" "${rust[@]}" --lib --bins "${tests[@]/#/--test=}"
+	beside "examples in documentation" "${rust[@]}" --doc
 }
 
 # Twice as many at once as there are CPUs: emulators wait for a part of their time.
 lab() {
-	beside "the lab" rust --test lab -- --test-threads $(($(nproc) * 2))
+	beside "the lab" "${rust[@]}" --test lab -- --test-threads $(($(nproc) * 2))
 }
 
 # What the inner loop leaves out beside the lab, scripts and documentation: the tests of crates that simulate for long, and those across
@@ -166,9 +198,9 @@ quick() {
 	tests=(--lib --bins "${tests[@]/#/--test=}")
 	step "format" cargo fmt --all --check
 	step "clippy" scripts/lint.sh clippy
-	step "tests, compiled" rust --no-run --test across "${tests[@]}"
-	beside "tests across crates" rust --test across -- "${boot[@]/#/--skip=}"
-	beside "tests of each crate" rust "${tests[@]}"
+	step "tests, compiled" "${rust[@]}" --no-run --test across "${tests[@]}"
+	beside "tests across crates" "${rust[@]}" --test across -- "${boot[@]/#/--skip=}"
+	beside "tests of each crate" "${rust[@]}" "${tests[@]}"
 	reap_all
 }
 
@@ -202,13 +234,19 @@ export KENTRY_SIMULATED_RUNS=${KENTRY_SIMULATED_RUNS-200}
 export KENTRY=${KENTRY-$PWD/target/x86_64-unknown-linux-gnu/dist/kentry}
 command="the command, compiled"
 
-# What needs them says so itself where they cannot be had.
-scripts/kernels.sh >/dev/null || true
-if has unit; then scripts/kernel-symbols.sh stable >/dev/null || true; fi
+# While others compile. What needs them says so itself where they cannot be had, or not in time.
+fetch() {
+	timeout --kill-after=10 "$((limit / 2))" "$@" >/dev/null &
+	fetching+=($!)
+}
+declare -a fetching=()
+fetch scripts/kernels.sh
+if has unit; then fetch scripts/kernel-symbols.sh stable; fi
 
 if has unit; then step "format and lint" scripts/lint.sh; fi
 if has unit || has lab; then step "tests, compiled" cargo test --locked --workspace --no-run; fi
 if has guests || has slow || has whole; then beside "$command" scripts/cargo-dist.sh build; fi
+wait "${fetching[@]}"
 if has lab; then lab; fi
 if has unit; then unit; fi
 while [[ " ${running[*]} " == *" $command "* ]]; do reap; done

@@ -40,3 +40,4 @@ mod skipped;
 mod tampered;
 mod tapes;
 mod tax;
+mod whole;

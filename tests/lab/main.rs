@@ -68,4 +68,5 @@ mod tlb;
 mod together;
 mod trial;
 mod verdict;
+#[path = "../whole.rs"]
 mod whole;
