@@ -2,7 +2,8 @@
 # The tests. Ends with one line for all of them.
 #
 #	scripts/test.sh			every test
-#	scripts/test.sh STAGE...	these alone: unit, lab, guests, slow; whole: the lab and the distribution, with all that they leave out otherwise, and a Linux in Bochs
+#	scripts/test.sh STAGE...	these alone: unit, lab, guests, slow; whole: the lab, the distribution and Linux beside the lab, with all that
+#					they leave out otherwise, and a Linux in Bochs
 #	scripts/test.sh quick		those of the inner loop: without the lab, guests, scripts, long simulations
 #
 # A Rust test that lacks something here prints `skipped NAME: why` and returns; it counts as skipped, not as passed.
@@ -16,8 +17,10 @@ trap 'end_running; rm -rf "$logs"' EXIT
 # Whoever ends the tests because they take too long wants to know which of them do.
 trap 'tell_running; exit 143' TERM
 
-# Seconds that a step may take. One that hangs is ended, and all others still tell how they went.
+# Seconds that a step may take, and all of them together, where somebody else would end them unheard. What takes longer is ended, and the
+# others still tell how they went.
 limit=${KENTRY_STEP_SECONDS-1800}
+together=${KENTRY_TEST_SECONDS-}
 
 # step NAME COMMAND...: runs it, adds up the results that it reports, and goes on whatever happens.
 step() {
@@ -33,9 +36,11 @@ step() {
 # timed LOG COMMAND...: runs it within the limit, and writes how long it took to LOG.time. With all that it has started, or, where $ends says
 # so, in the foreground, where the terminal's interrupt reaches it.
 timed() {
-	local log=$1 TIMEFORMAT='%0R s, and %0U + %0S s of CPU'
+	local log=$1 most=$limit TIMEFORMAT='%0R s, and %0U + %0S s of CPU'
 	shift
-	{ time timeout ${ends-} --kill-after=10 "$limit" "$@" 2>&3; } 3>&2 2>"$log.time"
+	if [ -n "$together" ] && [ $((together - SECONDS)) -lt "$most" ]; then most=$((together - SECONDS)); fi
+	[ "$most" -ge 1 ] || most=1
+	{ time timeout ${ends-} --kill-after=10 "$most" "$@" 2>&3; } 3>&2 2>"$log.time"
 }
 
 # One step more than there are CPUs runs beside others: most boot an emulator, or wait.
@@ -101,7 +106,7 @@ reap_all() {
 count() {
 	local log=$1 status=$2 name=$3 p f s
 	if [ "$status" = 124 ] || [ "$status" = 137 ]; then
-		echo "$name took more than $limit s and was ended (KENTRY_STEP_SECONDS)"
+		echo "$name was ended: a step may take $limit s (KENTRY_STEP_SECONDS)${together:+, and all together $together s (KENTRY_TEST_SECONDS)}"
 		not_ended "$log"
 	fi
 	read -r p f s < <(awk '
@@ -216,6 +221,7 @@ for stage in "${stages[@]}"; do
 	unit | lab | guests | slow) ;;
 	whole)
 		export KENTRY_WHOLE=1
+		limit=${KENTRY_STEP_SECONDS-7200}
 		stages+=(lab)
 		;;
 	*)
