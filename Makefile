@@ -16,7 +16,7 @@ build: ## Build the command
 	scripts/need.sh build
 	cargo build --release --locked
 
-test: ## Every test, as CI runs them, in some 45 minutes on two CPUs, or STAGES="unit lab guests slow" of them (whole: all that the lab, the distribution and Linux beside the lab leave out otherwise, and a Linux in Bochs): installs what they need, ends with one line for all
+test: ## Every test, as CI runs them, in some 45 minutes on two CPUs, or STAGES="unit lab guests slow" of them (whole: all that the lab, the distribution and the lab beside each Linux leave out otherwise, and the lab beside a Linux in Bochs): installs what they need, ends with one line for all
 	scripts/need.sh test
 	scripts/test.sh $(STAGES)
 

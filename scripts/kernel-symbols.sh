@@ -38,6 +38,8 @@ make_anew() {
 		cannot "there is no linux-image-$release-dbg"
 		return
 	fi
+	# A file may be as old as it is on the server: its age here is how long ago it was fetched.
+	touch "$work/new/kernel.deb"
 	rm -rf "$folder"
 	mv "$work/new" "$folder"
 }

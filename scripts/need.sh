@@ -6,7 +6,7 @@ set -euo pipefail
 
 # command=package pairs
 build=(gcc=gcc make=make)
-test=("${build[@]}" strace=strace clang=clang clang-format=clang-format objdump=binutils unshare=util-linux ip=iproute2 man=man-db
+test=("${build[@]}" strace=strace clang=clang clang-format=clang-format objdump=binutils unshare=util-linux pkill=procps ip=iproute2 man=man-db
 	c++=g++ qemu-system-x86_64=qemu-system-x86 cpio=cpio bochs=bochs grub-mkrescue=grub-common xorriso=xorriso
 	mformat=mtools xz=xz-utils zsh=zsh fish=fish script=bsdutils
 	redis-server=redis-server redis-benchmark=redis-tools

@@ -2,8 +2,8 @@
 # The tests. Ends with one line for all of them.
 #
 #	scripts/test.sh			every test
-#	scripts/test.sh STAGE...	these alone: unit, lab, guests, slow; whole: the lab, the distribution and Linux beside the lab, with all that
-#					they leave out otherwise, and a Linux in Bochs
+#	scripts/test.sh STAGE...	these alone: unit, lab, guests, slow; whole: the lab, the distribution and the lab beside each Linux, with all
+#					that they leave out otherwise, and the lab beside a Linux in Bochs
 #	scripts/test.sh quick		those of the inner loop: without the lab, guests, scripts, long simulations
 #
 # A Rust test that lacks something here prints `skipped NAME: why` and returns; it counts as skipped, not as passed.
@@ -12,80 +12,155 @@ cd "$(dirname "$0")/.."
 
 passed=0 failed=0 skipped=0
 declare -a bad=()
-logs=$(mktemp -d)
-trap 'end_running; rm -rf "$logs"' EXIT
-# Whoever ends the tests because they take too long wants to know which of them do.
-trap 'tell_running; exit 143' TERM
 
-# Seconds that a step may take, and all of them together, where somebody else would end them unheard. What takes longer is ended, and the
-# others still tell how they went.
-limit=${KENTRY_STEP_SECONDS-1800}
-together=${KENTRY_TEST_SECONDS-}
-
-# step NAME COMMAND...: runs it, adds up the results that it reports, and goes on whatever happens.
-step() {
-	local name=$1 log=$logs/step status
-	shift
-	echo "== $name"
-	ends=--foreground timed "$log" "$@" 2>&1 | tee "$log"
-	status=${PIPESTATUS[0]}
-	count "$log" "$status" "$name"
-	echo "== $name took $(cat "$log.time")"
+# seconds NAME USUAL: the limit of this name, which is a whole number
+seconds() {
+	local value=${!1-$2}
+	[[ $value =~ ^[1-9][0-9]{0,5}$ ]] || { echo "scripts/test.sh: $1=$value: it is a whole number of seconds, 1 to 999999" >&2; exit 2; }
+	echo "$value"
 }
 
-# timed LOG COMMAND...: runs it within the limit, and writes how long it took to LOG.time. With all that it has started, or, where $ends says
-# so, in the foreground, where the terminal's interrupt reaches it.
-timed() {
-	local log=$1 most=$limit TIMEFORMAT='%0R s, and %0U + %0S s of CPU'
-	shift
-	if [ -n "$together" ] && [ $((together - SECONDS)) -lt "$most" ]; then most=$((together - SECONDS)); fi
-	[ "$most" -ge 1 ] || most=1
-	{ time timeout ${ends-} --kill-after=10 "$most" "$@" 2>&3; } 3>&2 2>"$log.time"
+# A step may take so long, and all of them together so long. A step that takes longer is ended and has failed; the others go on.
+limit=$(seconds KENTRY_STEP_SECONDS 1800) || exit
+together=$(seconds KENTRY_TEST_SECONDS 999999) || exit
+
+logs=$(mktemp -d)
+trap end_all EXIT
+# Whoever ends the tests because they take too long is told what was still running.
+trap 'tell_running; exit 129' HUP
+trap 'tell_running; exit 130' INT
+trap 'tell_running; exit 143' TERM
+
+# Steps that run, by the process that waits for each: their names and logs. What `may_lack` holds fails nothing.
+declare -A running=() log_of=() may_lack=()
+begun=0
+
+# begin NAME COMMAND...: a step that runs from now on; its process is $!. False, and it has failed, if no time is left for it.
+begin() {
+	local most=$limit log=$logs/$((++begun))
+	if [ $((together - SECONDS)) -lt "$most" ]; then most=$((together - SECONDS)); fi
+	if [ "$most" -lt 1 ]; then
+		echo "== $1 was not begun: all steps together may take $together s (KENTRY_TEST_SECONDS)"
+		failed=$((failed + 1)) bad+=("$1")
+		return 1
+	fi
+	: >"$log"
+	run "$log" "$most" "${@:2}" &
+	running[$!]=$1 log_of[$!]=$log
+}
+
+# run LOG SECONDS COMMAND...: in a session of its own, which is ended after so many seconds. How long it took is in LOG.time.
+run() {
+	local log=$1 most=$2 watching status TIMEFORMAT='%0R s, and %0U + %0S s of CPU'
+	shift 2
+	# A terminal's signals reach this process, too; the tests then end the session themselves.
+	trap '' HUP INT
+	watch "$log" "$most" $BASHPID &
+	watching=$!
+	{ time setsid --wait env --default-signal=HUP,INT bash -c 'echo $$ >"$0.session"; exec "$@"' "$log" "$@" >"$log" 2>&1 </dev/null; } 2>"$log.time"
+	status=$?
+	end_session "$log"
+	[ -e "$log.late" ] || kill "$watching" 2>/dev/null
+	return "$status"
+}
+
+# watch LOG SECONDS PROCESS: ends the session of LOG unless this process, which waits for it, has ended before.
+watch() {
+	timeout "$2" tail -f /dev/null --pid="$3"
+	[ $? = 124 ] && [ ! -s "$1.time" ] || return 0
+	: >"$1.late"
+	end_session "$1"
+}
+
+# Ends all that a session has started; first in a way in which it can put back what it has changed.
+end_session() {
+	local session
+	session=$(cat "$1.session" 2>/dev/null) || return 0
+	pkill -TERM -s "$session" || return 0
+	for _ in {1..60}; do
+		pgrep -s "$session" >/dev/null || return 0
+		sleep 0.5
+	done
+	pkill -KILL -s "$session"
+}
+
+# Ends all steps that run, at once.
+end_all() {
+	local pid
+	for pid in "${!running[@]}"; do end_session "${log_of[$pid]}" & done
+	wait
+	rm -rf "$logs"
+}
+
+# step NAME COMMAND...: a step whose output is shown as it comes.
+step() {
+	local pid status=0
+	begin "$@" || return
+	pid=$!
+	echo "== $1"
+	tail -n +1 -f --pid=$pid "${log_of[$pid]}" &
+	wait $pid || status=$?
+	wait $!
+	ended $pid "$status"
 }
 
 # One step more than there are CPUs runs beside others: most boot an emulator, or wait.
 lanes=$(($(nproc) + 1))
-declare -A running=()
 
 # beside NAME COMMAND...: a step that begins when a lane is free, and whose output comes when it has ended.
 beside() {
-	local name=$1
-	shift
 	while [ ${#running[@]} -ge "$lanes" ]; do reap; done
-	begin "$name" "$@" &
-	running[$!]=$name
+	begin "$@"
 }
 
-begin() {
-	local log=$logs/$BASHPID
-	shift
-	timed "$log" "$@" >"$log" 2>&1 </dev/null
+# fetch NAME COMMAND...: a step that runs while others compile, for a quarter of an hour at most. Where it fails, what needs it is skipped.
+fetch() {
+	local limit=$((limit < 900 ? limit : 900))
+	begin "$@" && may_lack[$!]=yes
 }
+fetched="fetched"
 
 # Waits for one of the steps that run beside each other.
 reap() {
 	local pid status=0
 	wait -n -p pid "${!running[@]}" || status=$?
 	echo "== ${running[$pid]}"
-	cat "$logs/$pid"
-	count "$logs/$pid" "$status" "${running[$pid]}"
-	echo "== ${running[$pid]} took $(cat "$logs/$pid.time")"
-	unset "running[$pid]"
+	cat "${log_of[$pid]}"
+	ended "$pid" "$status"
+}
+
+# reap_until_no WORDS: until none runs whose name has them.
+reap_until_no() {
+	while [[ ${running[*]} == *"$1"* ]]; do reap; done
+}
+
+reap_all() {
+	while [ ${#running[@]} -gt 0 ]; do reap; done
+}
+
+# ended PROCESS STATUS: adds up the results of a step.
+ended() {
+	local pid=$1 status=$2 name=${running[$1]} log=${log_of[$1]}
+	if [ -e "$log.late" ]; then
+		echo "$name was ended: a step may take $limit s (KENTRY_STEP_SECONDS), and all together $together s (KENTRY_TEST_SECONDS)"
+		not_ended "$log"
+	fi
+	if [ "$status" != 0 ] && [ -n "${may_lack[$pid]-}" ]; then
+		skipped=$((skipped + 1))
+	else
+		count "$log" "$status" "$name"
+	fi
+	# The shell's own messages may stand before it.
+	echo "== $name took $(tail -n 1 "$log.time")"
+	unset "running[$pid]" "may_lack[$pid]"
 }
 
 # Each step that runs, its last line, and its tests that have not ended.
 tell_running() {
 	local pid
 	for pid in "${!running[@]}"; do
-		echo "== ${running[$pid]} has not ended; its last line: $(tail -n 1 "$logs/$pid")"
-		not_ended "$logs/$pid"
-	done
-}
-
-end_running() {
-	local pid
-	for pid in "${!running[@]}"; do
-		pkill -TERM -P "$pid"
+		echo "== ${running[$pid]} has not ended; its last line: $(tail -n 1 "${log_of[$pid]}")"
+		not_ended "${log_of[$pid]}"
 	done
 }
 
@@ -97,18 +172,10 @@ not_ended() {
 		END { for (name in long) print "not ended: " name }' "$1"
 }
 
-reap_all() {
-	while [ ${#running[@]} -gt 0 ]; do reap; done
-}
-
 # Sums up lines of cargo's test runner, and the plain 'N passed, N failed, N skipped'. A step that reports no test
 # counts as one. A test that said that it was skipped has passed by the runner's account.
 count() {
 	local log=$1 status=$2 name=$3 p f s
-	if [ "$status" = 124 ] || [ "$status" = 137 ]; then
-		echo "$name was ended: a step may take $limit s (KENTRY_STEP_SECONDS)${together:+, and all together $together s (KENTRY_TEST_SECONDS)}"
-		not_ended "$log"
-	fi
 	read -r p f s < <(awk '
 		/^test result:/ { p += $4; f += $6; s += $8 }
 		# It may stand behind what the runner had begun to write.
@@ -117,6 +184,10 @@ count() {
 		END { if (!plain) { p -= said; s += said } print p + 0, f + 0, s + 0 }' "$log")
 	if [ "$status" != 0 ]; then
 		[ "$f" -gt 0 ] || f=1
+		bad+=("$name")
+	elif [ $((p + f + s)) = 0 ] && grep -q '^test result:' "$log"; then
+		echo "$name runs no test"
+		f=1
 		bad+=("$name")
 	elif [ $((p + f + s)) = 0 ]; then
 		p=1
@@ -240,22 +311,16 @@ export KENTRY_SIMULATED_RUNS=${KENTRY_SIMULATED_RUNS-200}
 export KENTRY=${KENTRY-$PWD/target/x86_64-unknown-linux-gnu/dist/kentry}
 command="the command, compiled"
 
-# While others compile. What needs them says so itself where they cannot be had, or not in time.
-fetch() {
-	timeout --kill-after=10 "$((limit / 2))" "$@" >/dev/null &
-	fetching+=($!)
-}
-declare -a fetching=()
-fetch scripts/kernels.sh
-if has unit; then fetch scripts/kernel-symbols.sh stable; fi
+fetch "kernels for guests, $fetched" scripts/kernels.sh
+if has unit; then fetch "the symbols of a kernel, $fetched" scripts/kernel-symbols.sh stable; fi
 
 if has unit; then step "format and lint" scripts/lint.sh; fi
 if has unit || has lab; then step "tests, compiled" cargo test --locked --workspace --no-run; fi
 if has guests || has slow || has whole; then beside "$command" scripts/cargo-dist.sh build; fi
-wait "${fetching[@]}"
+reap_until_no "$fetched"
 if has lab; then lab; fi
 if has unit; then unit; fi
-while [[ " ${running[*]} " == *" $command "* ]]; do reap; done
+reap_until_no "$command"
 if has guests; then guests; fi
 if has slow; then slow; elif has whole; then distribution; fi
 if has whole; then

@@ -9,8 +9,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// Entries that come by different ways, in the newest kernel. In each kernel the first two, which come by a way of their own; with
-/// `KENTRY_WHOLE=1` all.
+/// Entries that come by different ways: all of them in the newest kernel, in older ones the first two, or with `KENTRY_WHOLE=1` all.
 const ROWS: [[&str; 2]; 4] = [
     ["syscall-x86_64", "getppid"],
     ["page-fault", "minor-fault"],

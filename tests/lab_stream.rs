@@ -729,6 +729,25 @@ fn boots_that_count_share_the_rows_and_describe_once() {
     assert_ne!(counted(&plan, 0), counted(&other, 0), "by the seed");
 }
 
+/// Where each configuration is said, each has a value for every switch: nothing is left to what the kernel had at boot.
+#[test]
+fn jobs_that_are_equal_are_counted_once_and_leave_no_switch_to_the_kernel() {
+    let table = Table::get();
+    let row = table.rows(table::Kernel::Lab).find(|(entry, _)| entry.name == "trapgate-x86_64").unwrap();
+    let with = |pti: &str| table::SwitchValues::from([("pti".to_string(), pti.to_string())]);
+    let [off, on] = ["off", "on"].map(with);
+    let wanted = [(row, &off), (row, &on), (row, &off), (row, &on)];
+    let plan = LabPlan::of(table, &wanted, 7, Duration::from_secs(1));
+    assert_eq!((plan.jobs.len(), plan.configurations.all.len()), (2, 2));
+    let text = plan.work(Counter::Instructions, 0).plan.render();
+    let sets: Vec<&str> = text.lines().filter(|line| line.starts_with("set ")).collect();
+    assert!(sets.len() > 1 && sets.iter().all(|set| !set.contains("=default")), "{text}");
+    // What the command line leaves out goes back to that.
+    let asked = self::plan(&["--entry", "trapgate-x86_64", "--entry", "call", "--operation", "none"]);
+    let text = asked.work(Counter::Instructions, 0).plan.render();
+    assert!(text.contains("gate=default"), "{text}");
+}
+
 /// At each number of jobs that changes how many boots there are, and with numbers that these do not divide.
 #[test]
 fn jobs_of_any_number_are_counted_once_each() {
@@ -846,6 +865,16 @@ fn the_kernels_plan_is_the_same_for_the_same_command_line() {
     assert_eq!(layouts, [["layout 8", "layout 11"], ["layout 9", "layout 12"]], "one for each round");
     assert_eq!(hardware[1].layouts, [(0, 9), (rounds / 2, 12)], "their first runs");
     assert!(hardware[1].plan.render().starts_with("lab 4\nseed 8\n"));
+    // A run ends by its samples or its ticks, long before the limit of a program that hangs.
+    let text_of_times = hardware[1].plan.render();
+    let asked: Vec<record::Request> =
+        text_of_times.lines().filter(|line| line.starts_with("run ")).map(request).collect();
+    let limit = text_of_times.lines().find_map(|line| line.strip_prefix("limit ")).unwrap();
+    let limit: u64 = limit.parse().unwrap();
+    for asked in &asked {
+        assert!(asked.ticks < limit && asked.blocks * 64 >= asked.samples && asked.samples > 8, "{asked:?}");
+        assert!(asked.bursts > 1, "{asked:?}");
+    }
     assert!(!text.contains("layout"), "counts do not depend on it");
 }
 

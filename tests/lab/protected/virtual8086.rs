@@ -29,7 +29,7 @@ const PENDING: [(&str, bool); 6] = [
     ("pending-iret-off", false),
     ("pending-iret-on", true),
 ];
-/// What would set TF, which faults with VIP and without (SDM vol. 2, POPF, IRET).
+/// What would set TF, which faults with VIP and without (SDM vol. 2, POPF; of IRET with VME only APM vol. 3 speaks, and Bochs does so).
 const PENDING_TRAPS: [&str; 2] = ["pending-popf-trap", "pending-iret-trap"];
 
 /// What the manuals say of each instruction (SDM vol. 3, 20.2 and 20.3; APM vol. 2, 8.8), with IOPL 0. TCG does not redirect, and checks no limits.
@@ -88,8 +88,8 @@ fn virtual_8086(emulator: Emulator, switches: &str) -> Vec<Case> {
     cases
 }
 
-/// A kernel that gives a program VIP in place of VIF: then what would set IF faults (SDM vol. 2, STI, POPF, IRET; vol. 3, 20.3; APM vol. 2, 8.10). So the cases
-/// notice it.
+/// A kernel that gives a program VIP in place of VIF: then what would set IF faults (SDM vol. 2, STI, POPF; vol. 3, 20.3; APM vol. 2, 8.10; of IRET,
+/// vol. 3). So the cases notice it.
 #[test]
 fn a_pending_interrupt_would_fault_what_sets_the_interrupt_flag() {
     // FLAGS_CHOSEN of v86.c and one more. With both of them, the first instruction would fault already.

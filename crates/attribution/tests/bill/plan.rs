@@ -146,6 +146,43 @@ fn a_row_that_the_lab_does_not_have_is_refused_in_words() {
 }
 
 #[test]
+fn a_profile_that_the_lab_cannot_have_is_refused_before_the_processor_is_known() {
+    for steps in [&["smap=on", "clear-registers=on"][..], &["copy-frame=on"]] {
+        let question = question(steps, 0);
+        let checked = Plan::check(Table::get(), &question).unwrap_err().to_string();
+        assert_eq!(checked, Plan::new(Table::get(), question, processor(true)).unwrap_err().to_string());
+    }
+    assert!(Plan::check(Table::get(), &question(&["smap=on"], 0)).is_ok());
+}
+
+#[test]
+fn every_configuration_is_of_a_row_that_the_lab_has() {
+    let table = Table::get();
+    // Also of an entry that takes a call's number and does not serve the calls that others are compared with.
+    let served = "\"io_uring\"]\nlab_operations = [\"calls\", \"spaces\", \"mach\", \"mach-parts\"]";
+    let text = table::SOURCE.replacen(served, "\"io_uring\"]\nlab_operations = [\"time\"]", 1);
+    assert_ne!(text, table::SOURCE);
+    let fewer = Table::parse(&text).unwrap();
+    let mut bare = BTreeSet::new();
+    for table in [table, &fewer] {
+        for (entry, operation) in table.rows(Kernel::Lab) {
+            let asked = question(&["stack=frame"], 0);
+            let asked = Question { entry: entry.name.clone(), operation: operation.name.clone(), ..asked };
+            let Ok(plan) = Plan::new(table, asked, processor(true)) else { continue };
+            for one in &plan.configurations {
+                assert!(
+                    entry.all_on(Kernel::Lab).any(|known| *known == one.operation),
+                    "{} {one:?}",
+                    entry.name
+                );
+                bare.extend((one.operation != operation.name).then(|| one.operation.clone()));
+            }
+        }
+    }
+    assert_eq!(Vec::from_iter(bare), ["getppid", "none"]);
+}
+
+#[test]
 fn what_the_entry_decides_is_no_step() {
     let text = table::SOURCE.replacen("gate = \"trap\"", "gate = \"trap\", stack = \"frame\"", 1);
     let table = Table::parse(&text).unwrap();

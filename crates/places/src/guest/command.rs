@@ -9,7 +9,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 
 /// What every kernel is told: where its console is, to be quiet on it, and to give up at once when it panics. It then resets the machine
 /// by a triple fault, which QEMU ends at: the board has no keyboard controller, and a kernel that asks one for the reset waits for minutes.
-/// Its ciphers need no test, which takes a tenth of a boot: a kernel without them ignores a word with a dot.
+/// It need not test its ciphers, which takes a tenth of a boot. A kernel that does not know this word ignores it, as its name has a dot.
 const PARAMETERS: &str = "console=ttyS0 quiet panic=-1 reboot=t cryptomgr.notests";
 
 /// What a kernel whose instructions are counted is told of the counter, which advances once with each instruction.
@@ -183,7 +183,7 @@ mod tests {
     fn a_board_with_clocks_beside_the_counter_has_the_counters_own_rate() {
         let machine = Machine { board: "pc".into(), ..Machine::new(Accelerator::Tcg, Some("model")) };
         let line = line_on(machine, true, false);
-        assert!(line.contains(" reboot=t tsc_early_khz=1000000 pti=on "), "{line}");
+        assert!(line.contains(" cryptomgr.notests tsc_early_khz=1000000 pti=on "), "{line}");
     }
 
     #[test]
