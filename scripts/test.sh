@@ -68,7 +68,7 @@ run() {
 watch() {
 	timeout "$2" tail -f /dev/null --pid="$3"
 	[ $? = 124 ] && [ ! -s "$1.time" ] || return 0
-	: >"$1.late"
+	echo "$2" >"$1.late"
 	end_session "$1"
 }
 
@@ -142,7 +142,7 @@ reap_all() {
 ended() {
 	local pid=$1 status=$2 name=${running[$1]} log=${log_of[$1]}
 	if [ -e "$log.late" ]; then
-		echo "$name was ended: a step may take $limit s (KENTRY_STEP_SECONDS), and all together $together s (KENTRY_TEST_SECONDS)"
+		echo "$name was ended after $(cat "$log.late") s (KENTRY_STEP_SECONDS, KENTRY_TEST_SECONDS)"
 		not_ended "$log"
 	fi
 	if [ "$status" != 0 ] && [ -n "${may_lack[$pid]-}" ]; then
