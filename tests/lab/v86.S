@@ -395,7 +395,10 @@ V86 pending-popf-off, FLAG_VIF | FLAG_VIP
 	READ_IF ax
 END_V86
 V86 pending-popf-on, FLAG_VIF | FLAG_VIP
+	PREFIXED cli
 	TAKE_FLAGS FLAG_IF
+	READ_IF ax
+	xor	$FLAG_IF, %ax
 END_V86
 V86 pending-popf-trap, FLAG_VIF | FLAG_VIP
 	TAKE_FLAGS RFLAGS_TF
@@ -406,17 +409,41 @@ END_V86
 	push	%cs
 	push	$(2f - codes)
 	PREFIXED iret
-	mov	$1, %al
+	mov	$1, %ax
+	jmp	3f
 2:
 .endm
 V86 pending-iret-off, FLAG_VIF | FLAG_VIP
 	RETURN_WITH 0
+	READ_IF ax
+3:
 END_V86
 V86 pending-iret-on, FLAG_VIF | FLAG_VIP
+	PREFIXED cli
 	RETURN_WITH FLAG_IF
+	READ_IF ax
+	xor	$FLAG_IF, %ax
+3:
 END_V86
 V86 pending-iret-trap, FLAG_VIF | FLAG_VIP
 	RETURN_WITH RFLAGS_TF
+3:
+END_V86
+
+/* With 32 bits none of them is the processor's. */
+V86 pending-pushfl, FLAG_VIF | FLAG_VIP
+	PREFIXED pushfl
+END_V86
+V86 pending-popfl, FLAG_VIF | FLAG_VIP
+	pushl	$2
+	PREFIXED popfl
+END_V86
+V86 pending-iretl, FLAG_VIF | FLAG_VIP
+	pushl	$2
+	pushl	$PARAGRAPH
+	pushl	$(2f - codes)
+	PREFIXED iretl
+2:
 END_V86
 
 /* Ticks come. */

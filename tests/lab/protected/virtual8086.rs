@@ -1,7 +1,7 @@
 //! Virtual-8086 mode and segments of 16 bits (lab/i386/entry/v86_thread.h, steps/espfix.S): v86.S.
 
 use crate::build::freestanding;
-use crate::guest::{Answer, Emulator, Script, qemu_is_before};
+use crate::guest::{Answer, Emulator, Ran, Script, qemu_is_before};
 use crate::kernel::Kernel;
 use crate::monitor::wrapped;
 use crate::protected::gates::boot;
@@ -29,8 +29,10 @@ const PENDING: [(&str, bool); 6] = [
     ("pending-iret-off", false),
     ("pending-iret-on", true),
 ];
-/// What would set TF, which faults with VIP and without (SDM vol. 2, POPF; of IRET with VME only APM vol. 3 speaks, and Bochs does so).
-const PENDING_TRAPS: [&str; 2] = ["pending-popf-trap", "pending-iret-trap"];
+/// What the processor refuses with VIP and without: TF in an image (SDM vol. 2, POPF; of IRET with VME only APM vol. 3 speaks, and Bochs does so), and
+/// flags of 32 bits, which CR4.VME leaves to the monitor (SDM vol. 2, PUSHF, POPF, IRET). That VME is on, the others show.
+const REFUSED: [&str; 5] =
+    ["pending-popf-trap", "pending-iret-trap", "pending-pushfl", "pending-popfl", "pending-iretl"];
 
 /// What the manuals say of each instruction (SDM vol. 3, 20.2 and 20.3; APM vol. 2, 8.8), with IOPL 0. TCG does not redirect, and checks no limits.
 fn virtual_8086(emulator: Emulator, switches: &str) -> Vec<Case> {
@@ -82,27 +84,37 @@ fn virtual_8086(emulator: Emulator, switches: &str) -> Vec<Case> {
     cases.push(case("pushf-absent", Vector(13)));
     if !emulator.is_tcg() {
         cases.extend(PENDING.map(|(name, _)| case(name, Exit(0))));
-        cases.extend(PENDING_TRAPS.map(|name| case(name, Code(13, 0))));
+        cases.extend(REFUSED.map(|name| case(name, Code(13, 0))));
     }
     cases.push(case("limit", if emulator.is_tcg() { Page(0x20000) } else { Vector(13) }));
     cases
 }
 
-/// A kernel that gives a program VIP in place of VIF: then what would set IF faults (SDM vol. 2, STI, POPF; vol. 3, 20.3; APM vol. 2, 8.10; of IRET,
-/// vol. 3). So the cases notice it.
-#[test]
-fn a_pending_interrupt_would_fault_what_sets_the_interrupt_flag() {
-    // FLAGS_CHOSEN of v86.c and one more. With both of them, the first instruction would fault already.
-    const WITH_VIF: u32 = 0x0dd5 | 1 << 19;
-    const WITH_VIP: u32 = 0x0dd5 | 1 << 20;
+/// How the programs of PENDING end where the flags that a program may choose have these besides.
+fn with_flags_chosen(more: u32) -> Option<Vec<Ran>> {
+    // FLAGS_CHOSEN of v86.c and VIF.
+    const CHOSEN: u32 = 0x0dd5;
     let kernel = Kernel::in_mode(Mode::Protected);
-    let kernel = kernel.changed("v86_serves", &WITH_VIF.to_le_bytes(), &WITH_VIP.to_le_bytes());
+    let changed = (CHOSEN | more).to_le_bytes();
+    let kernel = kernel.changed("v86_serves", &(CHOSEN | 1 << 19).to_le_bytes(), &changed);
     let (program, mut script) = (freestanding(32, &["v86.S"]), Script::protected());
     PENDING.iter().for_each(|(name, _)| _ = script.exec(&program, &[name, "0"]));
-    let Some(ran) = boot(Emulator::Bochs, &kernel, &script) else { return };
-    let ends = PENDING.map(|(_, sets)| if sets { Code(13, 0) } else { Exit(0) });
-    let wrong: Vec<String> = ran.iter().zip(ends).filter_map(|(ran, ends)| is_as(ran, ends).err()).collect();
-    assert!(ran.len() == PENDING.len() && wrong.is_empty(), "{wrong:#?}");
+    boot(Emulator::Bochs, &kernel, &script)
+}
+
+/// A kernel that gives a program VIP in place of VIF: then what would set IF faults (SDM vol. 2, STI, POPF; vol. 3, 20.3; APM vol. 2, 8.10; of IRET,
+/// vol. 3). One that gives it both: then the first instruction faults already, whatever it is (SDM vol. 3, 20.3). So the cases notice either.
+#[test]
+fn a_pending_interrupt_would_fault_what_sets_the_interrupt_flag() {
+    const VIF: u32 = 1 << 19;
+    const VIP: u32 = 1 << 20;
+    for (flags, all_fault) in [(VIP, false), (VIF | VIP, true)] {
+        let Some(ran) = with_flags_chosen(flags) else { return };
+        let ends = PENDING.map(|(_, sets)| if sets || all_fault { Code(13, 0) } else { Exit(0) });
+        let wrong: Vec<String> =
+            ran.iter().zip(ends).filter_map(|(ran, ends)| is_as(ran, ends).err()).collect();
+        assert!(ran.len() == PENDING.len() && wrong.is_empty(), "{wrong:#?}");
+    }
 }
 
 /// With espfix=on, each keeps the upper half of esp.
