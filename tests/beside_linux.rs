@@ -128,7 +128,7 @@ fn the_labs_assembly_is_that_of_linux_instruction_by_instruction() {
     // Parameters switch off a part of the protections: isolation, thunks and the stack's offset, but not what every kernel is built with.
     let saved = figure("measured") - figure("unprotected");
     assert!(saved > 10.0 && saved < figure("protections"), "{there:#}");
-    assert_eq!(there["unprotected_by"], "kstack-offset=off mitigations=off");
+    assert_eq!(there["unprotected_by"], "mitigations=off randomize_kstack_offset=off");
     let setting = |name: &str| {
         let part = parts.iter().find(|part| part["what"] == name);
         part.map_or(0.0, |part| part["figure"]["estimate"].as_f64().unwrap())

@@ -121,8 +121,8 @@ fn is_near(found: u64, hertz: u64) -> bool {
 fn the_pcs_timer_and_the_acpi_timer_measure_the_counter() {
     for (words, source) in [
         ("-M pc,acpi=off", abi::TSC_FROM_PIT),
-        ("-M pc", abi::TSC_FROM_PM_TIMER),
-        ("-M q35", abi::TSC_FROM_PM_TIMER),
+        ("-M pc,acpi=on", abi::TSC_FROM_PM_TIMER),
+        ("-M q35,acpi=on", abi::TSC_FROM_PM_TIMER),
     ] {
         let Some(Session { boot, log, .. }) = on_qemu(words) else { return };
         assert!(is_near(boot.tsc_hz, Qemu::TCG_HERTZ), "{words}: {}", boot.tsc_hz);

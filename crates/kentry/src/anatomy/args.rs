@@ -111,6 +111,9 @@ pub struct AnatomyArgs {
     /// Show addresses and bytes in a listing; and of more than two paths, every instruction that differs
     #[arg(short, long)]
     pub verbose: bool,
+    /// What `against` is, once the kernel's release is known: how `kentry bill --follow` asks for a second boot; none of a kernel without one
+    #[arg(skip)]
+    pub against_of: Option<fn(&str) -> Option<String>>,
 }
 
 /// An error of a plan of two boots, as it is of the options of the second.
@@ -155,6 +158,7 @@ impl AnatomyArgs {
             dry_run: false,
             to: OutputArgs::USUAL,
             verbose: false,
+            against_of: None,
         }
     }
 
@@ -192,7 +196,7 @@ impl AnatomyArgs {
     ///
     /// # Errors
     /// As [`AnatomyArgs::plan`].
-    pub fn of_features<'a>(
+    fn of_features<'a>(
         &self,
         table: &'a Table,
         release: Option<&str>,
@@ -200,6 +204,23 @@ impl AnatomyArgs {
         let first = self.first(table)?;
         let Each { sets: set, left_out } = Each::of(table, self.set.as_deref(), release)?;
         Ok((GuestPlan::new(table, &Options { set, ..first })?, left_out))
+    }
+
+    /// What is booted of a kernel of this release, and of what it is too old for, why, where that depends on the release; otherwise none.
+    ///
+    /// # Errors
+    /// As [`AnatomyArgs::plan`].
+    pub fn of_kernel<'a>(
+        &self,
+        table: &'a Table,
+        release: &str,
+    ) -> Result<Option<(GuestPlan<'a>, Vec<LeftOut>)>, Error> {
+        if self.each {
+            return self.of_features(table, Some(release)).map(Some);
+        }
+        let Some(against) = self.against_of.and_then(|of| of(release)) else { return Ok(None) };
+        let both = AnatomyArgs { against: Some(against), against_of: None, ..self.clone() };
+        Ok(Some((both.plan(table)?, Vec::new())))
     }
 
     /// The options of the first boot.

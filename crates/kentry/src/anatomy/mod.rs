@@ -76,19 +76,19 @@ pub fn usual(entry: &str) -> Result<Result<Document, String>, Error> {
     for_option("--anatomy", &AnatomyArgs::usual(entry))
 }
 
-/// What one boot with these settings, as `--set` has them, executes of an entry and operation, for this option; or in words, why it was not
-/// followed.
+/// What a boot executes of an entry and operation, for this option, and a second one with the parameters that `against` has for the kernel's
+/// release; or in words, why it was not followed. Why there is no second one the document tells.
 pub fn of_kernel(
     option: &str,
     kernel: &str,
-    set: Option<String>,
+    against_of: Option<fn(&str) -> Option<String>>,
     [entry, operation]: [&str; 2],
     guest: &GuestArgs,
 ) -> Result<Result<Document, String>, Error> {
     let args = AnatomyArgs {
         operation: Some(operation.to_owned()),
         kernel: kernel.to_owned(),
-        set,
+        against_of,
         cpu_model: guest.cpu_model.clone(),
         timeout: guest.timeout,
         seed: guest.seed,
@@ -153,11 +153,9 @@ fn boots<'a>(args: &AnatomyArgs, plan: &GuestPlan<'a>, interrupt: &Interrupt) ->
     }
     let kernels = machine::kernels(plan, interrupt)?;
     check_twice(args, plan, &kernels)?;
-    let release = kernels.first().map(|kernel| kernel.release.as_str()).filter(|_| args.each);
-    let (plan, left_out) = match release {
-        Some(release) => args.of_features(Table::get(), Some(release))?,
-        None => (plan.clone(), Vec::new()),
-    };
+    let release = kernels.first().map(|kernel| kernel.release.as_str());
+    let of_kernel = release.map(|release| args.of_kernel(Table::get(), release)).transpose()?.flatten();
+    let (plan, left_out) = of_kernel.unwrap_or_else(|| (plan.clone(), Vec::new()));
     Ok(Boots { plan, kernels, left_out, has_failed: false })
 }
 
@@ -202,7 +200,7 @@ fn follow(
         note(&format!("{NO_NAMES}: parts are told by instructions alone"));
     }
     let asked = Asked { plan, kernels, cpu_model: &machine.machine.cpu_model, event: args.event() };
-    asked.followed(&document, &booted, args.has_several())
+    asked.followed(&document, &booted, args.has_several() || args.against_of.is_some())
 }
 
 /// The lab's profile of the first path's kernel, counted now; none where there is none, or the lab does not have the entry. Then it says so.

@@ -36,7 +36,9 @@ const UNPROTECTED: [[&str; 2]; 2] = [["mitigations", "off"], ["kstack-offset", "
 pub fn run(args: &BillArgs, kernel: &str) -> Result<ExitCode, Error> {
     let outputs = args.to.open(Kind::ASSEMBLY)?;
     let signal = signal(args)?;
-    let Some(followed) = follow(args, kernel, None, signal)? else { return Ok(ExitCode::from(UNFINISHED)) };
+    let Some(Boots { followed, .. }) = follow(args, kernel, None, signal)? else {
+        return Ok(ExitCode::from(UNFINISHED));
+    };
     let interrupt = interrupts::noted();
     let both = Both::of(args, &followed, signal, &interrupt)?;
     outputs.write(Look::WHOLE, |format, style| report::assembly(&both.assembly, format, style))?;
@@ -55,9 +57,10 @@ pub fn explain(args: &BillArgs, kernel: &str) -> Result<ExitCode, Error> {
     }
     let outputs = args.to.open(Kind::BILL)?;
     let saving = Saving::prepare(&args.save, &mut note)?;
-    let Some(followed) = follow(args, kernel, None, None)? else { return Ok(ExitCode::from(UNFINISHED)) };
-    let set = unprotected(Table::get(), &followed.configuration.release);
-    let unprotected = set.map(|set| follow(args, kernel, Some(set), None)).transpose()?.flatten();
+    let against = |release: &str| unprotected(Table::get(), release);
+    let Some(Boots { followed, unprotected }) = follow(args, kernel, Some(against), None)? else {
+        return Ok(ExitCode::from(UNFINISHED));
+    };
     let interrupt = interrupts::noted();
     let Both { plan, assembly, brought, emulator, limits } = Both::of(args, &followed, None, &interrupt)?;
     let plan_of_lab = lab_plan(Table::get(), &plan, limits.time);
@@ -68,16 +71,12 @@ pub fn explain(args: &BillArgs, kernel: &str) -> Result<ExitCode, Error> {
     super::show(args, bill, Runs { lab: &document, linux: None }, outputs, saving, &interrupt)
 }
 
-/// The settings that switch off what a kernel of this release does against attacks, and lets a boot decide; none of one that has none.
+/// The parameters that switch off what a kernel of this release does against attacks, and lets a boot decide; none of one that has none.
 fn unprotected(table: &Table, release: &str) -> Option<String> {
-    let is_known = |setting: &&[&str; 2]| {
-        let [name, value] = **setting;
-        let values = table.parameter(name).into_iter().flat_map(|parameter| &parameter.values);
-        values.filter(|known| known.name == value).any(|known| is_of(known, release))
-    };
-    let known = UNPROTECTED.iter().filter(is_known).map(|setting| setting.join("="));
-    let known = known.collect::<Vec<_>>().join(",");
-    (!known.is_empty()).then_some(known)
+    let known = UNPROTECTED.iter().filter_map(|[name, value]| table.parameter(name)?.value(value));
+    let words: Vec<&str> =
+        known.filter(|value| is_of(value, release)).map(|value| value.append.as_str()).collect();
+    (!words.is_empty()).then(|| words.join(" "))
 }
 
 /// The signal by which Linux answers what is asked of the lab.
@@ -86,14 +85,20 @@ fn signal(args: &BillArgs) -> Result<Option<&'static str>, Error> {
     Ok(entry.signal_in_place_of(&operation.name))
 }
 
-/// One use of the entry in this kernel, booted with these settings, of one that is answered by a signal until its handler begins; none if it
-/// could not be followed, which is said then.
+/// What was followed.
+struct Boots {
+    followed: Followed,
+    unprotected: Option<Followed>,
+}
+
+/// One use of the entry in this kernel, of one that is answered by a signal until its handler begins, and another in a boot with what `against`
+/// has for its release; none if it could not be followed. Why one could not is said then.
 fn follow(
     args: &BillArgs,
     kernel: &str,
-    set: Option<String>,
+    against: Option<fn(&str) -> Option<String>>,
     signal: Option<&str>,
-) -> Result<Option<Followed>, Error> {
+) -> Result<Option<Boots>, Error> {
     let table = Table::get();
     let (entry, operation) = args.row(table)?;
     // The kernel's release may tell which profile it is; what is wrong with all of them is refused before anything boots.
@@ -104,19 +109,20 @@ fn follow(
         return Err(Error::Usage(why));
     }
     let asked = if signal.is_some() { SIGNAL } else { &operation.name };
-    match anatomy::of_kernel(option, kernel, set, [&entry.name, asked], &args.guest)? {
-        Ok(document) => {
-            let mut path = document.paths.into_iter().next();
-            if let Some(followed) = path.as_mut().filter(|_| signal.is_some()) {
-                followed.anatomy = to_the_handler(&followed.anatomy);
-            }
-            path.map(Some).ok_or_else(|| Error::Environment("nothing was followed".into()))
-        }
+    let document = match anatomy::of_kernel(option, kernel, against, [&entry.name, asked], &args.guest)? {
+        Ok(document) => document,
         Err(why) => {
             note(&why);
-            Ok(None)
+            return Ok(None);
         }
+    };
+    document.left_out.iter().for_each(|left| note(&left.why));
+    let mut paths = document.paths.into_iter();
+    let mut followed = paths.next().ok_or_else(|| Error::Environment("nothing was followed".into()))?;
+    if signal.is_some() {
+        followed.anatomy = to_the_handler(&followed.anatomy);
     }
+    Ok(Some(Boots { followed, unprotected: paths.next() }))
 }
 
 /// The lab's path beside that of a Linux.
@@ -205,7 +211,10 @@ mod tests {
     #[test]
     fn a_kernel_is_told_to_switch_off_what_it_knows() {
         let of = |release| unprotected(Table::get(), release);
-        assert_eq!(of("6.1.0-56-cloud-amd64").as_deref(), Some("mitigations=off,kstack-offset=off"));
+        assert_eq!(
+            of("6.1.0-56-cloud-amd64").as_deref(),
+            Some("mitigations=off randomize_kstack_offset=off")
+        );
         assert_eq!(of("5.10.0-32-cloud-amd64").as_deref(), Some("mitigations=off"));
         assert_eq!(of("4.19.0-27-amd64"), None);
     }

@@ -7,6 +7,9 @@ use record::abi;
 use std::borrow::Cow;
 use std::ffi::OsString;
 
+/// Its smallest machine, without ACPI: for the firmware to hand out its tables takes a tenth of a boot, and they tell nothing that a count needs.
+const BOARD: &str = "microvm,acpi=off";
+
 /// A virtual machine of QEMU.
 #[derive(Debug, Clone)]
 pub struct Qemu {
@@ -59,8 +62,7 @@ impl Qemu {
         let archive = file_in_memory("archive", archive)?;
         let exit = format!("isa-debug-exit,iobase={:#x},iosize=0x04", abi::LAB_EXIT_PORT);
         let (kernel_path, archive_path) = (inherited(&kernel), inherited(&archive));
-        let mut arguments =
-            vec!["-M", "microvm", "-m", "256", "-nodefaults", "-no-user-config", "-no-reboot"];
+        let mut arguments = vec!["-M", BOARD, "-m", "256", "-nodefaults", "-no-user-config", "-no-reboot"];
         arguments.extend(["-display", "none", "-serial", "stdio", "-device", &exit]);
         arguments.extend(["-kernel", &kernel_path, "-initrd", &archive_path, "-cpu", &self.cpu_model]);
         arguments.extend(match self.accelerator {
