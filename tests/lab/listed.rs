@@ -65,44 +65,23 @@ impl Listed {
             let beside = self.paths.path(name).unwrap().beside.iter().flat_map(|code| code.lines(self.file));
             (self.kernel.path(name), by_address(&beside.collect::<Vec<_>>()))
         });
-        let listed_lines = instructions(self.file, listing);
-        let listed = by_address(&listed_lines);
         let page = listing.steps[0].address / 4096;
-        let of_path = one.entry.iter().filter(|begun| begun.address / 4096 == page);
-        if let Some(other) = of_path.clone().find(|begun| listed.get(&begun.address) != Some(&begun.code)) {
-            let what = listed.get(&other.address);
-            return Some(format!("{}: {name} executes {other:x?}, and has listed {what:x?}", ran.label));
-        }
-        let of_beside = one.entry.iter().filter(|begun| beside.contains_key(&begun.address));
-        let of_beside: Vec<(u64, Code)> = of_beside.map(|begun| (begun.address, begun.code)).collect();
-        if of_beside.len() != beside.len() || of_beside.iter().copied().collect::<BTreeMap<_, _>>() != *beside
-        {
-            return Some(format!("{}: beside {name} is executed {of_beside:x?}", ran.label));
-        }
-        if let Some(other) = out_of_order(self.file, &listed_lines, of_path.clone()) {
-            return Some(format!("{}: {name} does not lead to {other:x}", ran.label));
-        }
-        // What is no system call is done behind a call, for which no step declares anything: the path is executed to its end.
-        if row.0.kind != Kind::Number {
-            let last = of_path
-                .clone()
-                .next_back()
-                .and_then(|last| listed_lines.iter().find(|line| line.address == last.address));
-            let is_whole =
-                last.and_then(|line| decoded(self.file.bits(), line)).is_some_and(|last| leaves(&last));
-            return (!is_whole).then(|| format!("{}: {name} is executed to {last:x?}", ran.label));
-        }
-        let configuration: Vec<(&str, &str)> =
-            ran.configured.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-        // What the step for stacks of 16 bits declares is what all others execute of it.
-        let is_sixteen = row.0.name == "code16-int";
-        let steps = if is_sixteen { steps.clone().undeclared("espfix: ") } else { steps.clone() };
-        // A task goes on where its last use has left it, with the jump to its beginning; that of task_16 lies beside the path.
-        let again = u64::from(name.starts_with("task_") && name != "task_16");
-        let of_steps = again + steps.walk(&configuration, taken(&row.0.name, &row.1.name));
-        let executed = (of_path.count() + of_beside.len()) as u64;
-        (executed != of_steps)
-            .then(|| format!("{}: {executed} executed of {name}, whose steps have {of_steps}", ran.label))
+        let executed = Executed {
+            file: self.file,
+            listed: instructions(self.file, listing),
+            of_path: one.entry.iter().filter(|begun| begun.address / 4096 == page).collect(),
+            of_beside: one.entry.iter().filter(|begun| beside.contains_key(&begun.address)).collect(),
+        };
+        let why = executed
+            .not_listed()
+            .or_else(|| executed.unlike_beside(beside))
+            .or_else(|| executed.out_of_order())
+            .or_else(|| match row.0.kind {
+                Kind::Number => executed.unlike_steps(name, row, ran, steps),
+                // What is no system call is done behind a call, for which no step declares anything.
+                _ => executed.cut_off(),
+            });
+        why.map(|why| format!("{}: of {name}, {why}", ran.label))
     }
 
     /// What is wrong where a use does not execute what the files have for it outside of paths: of the probe each instruction from stamp to stamp once;
@@ -170,6 +149,74 @@ impl Listed {
     }
 }
 
+/// What a use executes of a path, and of what lies beside it.
+struct Executed<'a> {
+    file: &'static File<'static>,
+    /// The whole path.
+    listed: Vec<Line>,
+    of_path: Vec<&'a Begun>,
+    of_beside: Vec<&'a Begun>,
+}
+
+impl Executed<'_> {
+    fn not_listed(&self) -> Option<String> {
+        let listed = by_address(&self.listed);
+        let other = self.of_path.iter().find(|begun| listed.get(&begun.address) != Some(&begun.code))?;
+        Some(format!("{other:x?} is executed, and {:x?} is listed", listed.get(&other.address)))
+    }
+
+    /// Each instruction beside the path is executed once.
+    fn unlike_beside(&self, beside: &BTreeMap<u64, Code>) -> Option<String> {
+        let executed: Vec<(u64, Code)> =
+            self.of_beside.iter().map(|begun| (begun.address, begun.code)).collect();
+        let is_same =
+            executed.len() == beside.len() && executed.iter().copied().collect::<BTreeMap<_, _>>() == *beside;
+        (!is_same).then(|| format!("beside it, {executed:x?} is executed"))
+    }
+
+    /// An instruction that nothing which was executed before it leads to, by what is listed.
+    fn out_of_order(&self) -> Option<String> {
+        let (first, page) = (self.listed.first()?.address, self.listed.first()?.address / 4096);
+        let next: BTreeMap<u64, Vec<u64>> =
+            self.listed.iter().map(|line| (line.address, successors(self.file, line, page))).collect();
+        let mut before: Option<u64> = None;
+        for begun in &self.of_path {
+            let leads_here = match before.map(|before| &next[&before]) {
+                None => begun.address == first || before_task(&self.listed, begun.address),
+                Some(next) => next.is_empty() || next.contains(&begun.address),
+            };
+            if !leads_here {
+                return Some(format!("nothing before {:x} leads to it", begun.address));
+            }
+            before = Some(begun.address);
+        }
+        None
+    }
+
+    /// A path that is not executed to its end.
+    fn cut_off(&self) -> Option<String> {
+        let last = self.of_path.last();
+        let line = last.and_then(|last| self.listed.iter().find(|line| line.address == last.address));
+        let is_whole =
+            line.and_then(|line| decoded(self.file.bits(), line)).is_some_and(|last| leaves(&last));
+        (!is_whole).then(|| format!("the last that is executed is {last:x?}"))
+    }
+
+    /// Another number of instructions than the steps have.
+    fn unlike_steps(&self, name: &str, row: Row, ran: &Ran, steps: &kernel::Path) -> Option<String> {
+        let configuration: Vec<(&str, &str)> =
+            ran.configured.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        // What the step for stacks of 16 bits declares is what all others execute of it.
+        let is_sixteen = row.0.name == "code16-int";
+        let steps = if is_sixteen { steps.clone().undeclared("espfix: ") } else { steps.clone() };
+        // A task goes on where its last use has left it, with the jump to its beginning; that of task_16 lies beside the path.
+        let again = u64::from(name.starts_with("task_") && name != "task_16");
+        let of_steps = again + steps.walk(&configuration, taken(&row.0.name, &row.1.name));
+        let executed = (self.of_path.len() + self.of_beside.len()) as u64;
+        (executed != of_steps).then(|| format!("{executed} are executed, and the steps have {of_steps}"))
+    }
+}
+
 /// Instructions of 32-bit code, and whether each leads out of it.
 fn lines(start: u64, code: &[u8]) -> Vec<(u64, Code, bool)> {
     let read = Decoder::with_ip(32, code, start, DecoderOptions::NONE).into_iter();
@@ -183,29 +230,6 @@ fn instructions(kernel: &File, listing: &Ran) -> Vec<Line> {
     let start = listing.steps[0].address;
     let code: Vec<u8> = listing.steps.iter().flat_map(|step| step.code.iter().copied()).collect();
     table::paths::disassemble(kernel, start, &code, Some(start))
-}
-
-/// The first instruction that nothing which was executed before it leads to, by what is listed.
-fn out_of_order<'a>(
-    kernel: &File,
-    listed: &[Line],
-    executed: impl Iterator<Item = &'a Begun>,
-) -> Option<u64> {
-    let (first, page) = (listed.first()?.address, listed.first()?.address / 4096);
-    let next: BTreeMap<u64, Vec<u64>> =
-        listed.iter().map(|line| (line.address, successors(kernel, line, page))).collect();
-    let mut before: Option<u64> = None;
-    for begun in executed {
-        let leads_here = match before.map(|before| &next[&before]) {
-            None => begun.address == first || before_task(listed, begun.address),
-            Some(next) => next.is_empty() || next.contains(&begun.address),
-        };
-        if !leads_here {
-            return Some(begun.address);
-        }
-        before = Some(begun.address);
-    }
-    None
 }
 
 /// A task goes on behind the instruction by which it was left.
