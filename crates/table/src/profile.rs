@@ -99,7 +99,7 @@ impl Profile {
     /// Its steps without those that bare has.
     ///
     /// # Errors
-    /// When one stands there twice, or does not raise the one of its switch before it.
+    /// When there is no such switch or value, when one stands there twice, or does not raise the one of its switch before it.
     pub fn settled(&self, table: &Table) -> Result<Vec<Setting>, Mistake> {
         let (bare, mut whole) = (table.bare(), table.bare());
         let mut settled = Vec::new();
@@ -107,6 +107,7 @@ impl Profile {
             if bare.get(&step.name) == whole.get(&step.name) && bare.get(&step.name) == Some(&step.value) {
                 continue;
             }
+            table.setting(Kernel::Lab, &step.to_string())?;
             table.raise(&bare, &mut whole, step)?;
             settled.push(step.clone());
         }

@@ -156,6 +156,19 @@ fn a_profile_that_the_lab_cannot_have_is_refused_before_the_processor_is_known()
 }
 
 #[test]
+fn a_profile_of_what_does_not_exist_is_refused() {
+    for (step, why) in [
+        ("canary=nonsense", "\"nonsense\" is no value of canary"),
+        ("nonsense=on", "there is no switch \"nonsense\""),
+    ] {
+        let question = question(&[step], 0);
+        let checked = Plan::check(Table::get(), &question).unwrap_err().to_string();
+        assert!(checked.starts_with(why), "{checked}");
+        assert_eq!(checked, Plan::new(Table::get(), question, processor(true)).unwrap_err().to_string());
+    }
+}
+
+#[test]
 fn every_configuration_is_of_a_row_that_the_lab_has() {
     let table = Table::get();
     // Also of an entry that takes a call's number and does not serve the calls that others are compared with.
