@@ -16,7 +16,7 @@ cd "$(dirname "$0")/.."
 # Debian's suites with the newest kernel of each kind, as far as they have one of their own; and of each series between them, of which Debian
 # keeps no debug information, the last release, by the tables of its file alone.
 EVERY=(
-	{bullseye,bookworm,bookworm-backports,trixie,trixie-backports,sid}:{cloud,generic,rt}
+	{bullseye,bookworm,bookworm-backports,trixie,trixie-backports,forky,sid,experimental}:{cloud,generic,rt}
 	trixie-backports:6.{16.12,17.13,18.15,19.14}+deb13-cloud-amd64
 	trixie-backports:7.{0.13,1.13}+deb13-cloud-amd64
 )
@@ -73,10 +73,10 @@ replay() {
 # tables LOG: of its rows, a table of each kind of kernels, in the order of versions: wrong / held / with one right part alone / unknown; and of those
 # that are held by the tables of their files alone, which say nothing of most instructions: wrong / held / all.
 tables() {
-	grep -oE '\| [0-9].* % \|$' "$1" | sort -t '|' -k2,2V -s | awk -F ' *[|] *' -v paths="$(printf '|%s' "${PATHS[@]}")" '
+	grep -oE '\| [0-9].* % \| [a-z ]+ \|$' "$1" | sort -t '|' -k2,2V -s | awk -F ' *[|] *' -v paths="$(printf '|%s' "${PATHS[@]}")" '
 		function thousands(number) { return number < 1000 ? number : thousands(int(number / 1000)) sprintf(",%03d", number % 1000) }
 		{
-			kind = 2 * $5 < $4 ? "tables" : $2 ~ /-cloud-/ ? "cloud" : $2 ~ /-rt-/ ? "rt" : "generic"
+			kind = $9 == "tables" ? "tables" : $2 ~ /-cloud-/ ? "cloud" : $2 ~ /-rt-/ ? "rt" : "generic"
 			name = $2
 			sub(/-(cloud-|rt-)?amd64$/, "", name)
 			if (!((kind, name) in known)) { known[kind, name]; names[kind] = names[kind] "|" name }

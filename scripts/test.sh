@@ -263,10 +263,10 @@ lab() {
 	beside "the lab" "${rust[@]}" --test lab -- --test-threads $(($(nproc) * 2))
 }
 
-# What the inner loop leaves out beside the lab, scripts and documentation: the tests of crates that simulate for long, and those across
+# What the inner loop leaves out beside the lab, scripts and documentation: the tests of crates that simulate for long (simulated::, too), and those across
 # crates that boot a Linux or kill a thousand processes.
-simulate=(levels truth turns)
-boot=(anatomy:: guest:: linux:: runs::a_process_that_is_killed_loses_no_run)
+simulate=(clocks levels truth turns)
+boot=(anatomy:: anatomy_truth:: beside_linux:: guest:: linux:: runs::a_process_that_is_killed_loses_no_run)
 
 quick() {
 	local tests
@@ -276,7 +276,7 @@ quick() {
 	step "clippy" scripts/lint.sh clippy
 	step "tests, compiled" "${rust[@]}" --no-run --test across "${tests[@]}"
 	beside "tests across crates" "${rust[@]}" --test across -- "${boot[@]/#/--skip=}"
-	beside "tests of each crate" "${rust[@]}" "${tests[@]}"
+	beside "tests of each crate" "${rust[@]}" "${tests[@]}" -- --skip=simulated::
 	reap_all
 }
 

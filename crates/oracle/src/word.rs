@@ -36,6 +36,14 @@ impl Word {
         }
     }
 
+    /// In the last column of a row.
+    fn name(&self) -> &'static str {
+        match self {
+            Word::Debug(_) => "debug information",
+            Word::Tables(_) => "tables",
+        }
+    }
+
     /// Holds a path against it, prints a row, and says why the path is not as right as it must be, if it is not. `shows_all` prints each wrong
     /// instruction even where they are few.
     pub fn judge(&self, release: &str, path: &str, anatomy: &Anatomy, shows_all: bool) -> Option<String> {
@@ -44,7 +52,7 @@ impl Word {
             Word::Debug(debug) => (hold(anatomy, debug), OF_C),
             Word::Tables(tables) => (tables.hold(anatomy), OF_TABLES),
         };
-        println!("{}", held.row(release, path));
+        println!("{} {} |", held.row(release, path), self.name());
         if shows_all {
             held.wrong.iter().for_each(|wrong| println!("  {}", wrong.in_words(anatomy)));
         }
