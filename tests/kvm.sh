@@ -18,8 +18,8 @@ machine=$work/machine
 mkdir -p "$machine"/{bin,dev,kernel,proc,sys,tmp}
 qemu=$(command -v qemu-system-x86_64)
 cp --parents -L "$qemu" $(ldd "$qemu" | grep -o '/[^ )]*') "$machine"
-# Which of its folders a file is in is another on Debian 13.
-for file in pvh.bin multiboot_dma.bin linuxboot_dma.bin kvmvapic.bin bios-microvm.bin; do
+# Which of its folders a file is in is another on Debian 13. The lab's machine, without ACPI, starts by qboot.
+for file in pvh.bin multiboot_dma.bin linuxboot_dma.bin kvmvapic.bin bios-microvm.bin qboot.rom; do
 	find $("$qemu" -L help) -maxdepth 1 -name $file -exec cp --parents -L {} "$machine" \; -quit 2>/dev/null
 done
 cp /bin/busybox "$kentry" "$machine/bin"

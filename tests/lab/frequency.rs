@@ -136,7 +136,7 @@ fn the_pcs_timer_and_the_acpi_timer_measure_the_counter() {
 #[test]
 fn without_any_timer_the_frequency_is_unknown() {
     // Without the port of its output, the PC's timer cannot be seen to expire.
-    check_unknown(on_qemu("-M microvm"));
+    check_unknown(on_qemu("-M microvm,acpi=on"));
 }
 
 fn check_unknown(session: Option<Session>) {

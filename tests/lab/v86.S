@@ -371,33 +371,39 @@ END_V86
 
 /*
  * With CR4.VME, and behind a prefix: these are the processor's alone, since the monitor knows none of them so. VIP is asked for, too, which no program
- * gets: with it, what would set IF faults.
+ * gets: with it, what would set IF faults, and with VIF besides, all.
  */
 #define PREFIXED .byte 0x2e;		/* cs */
+.macro READ_VIF register
+	PREFIXED pushf
+	pop	%\register
+	and	$FLAG_IF, %\register
+.endm
+.macro TAKE_FLAGS flags
+	pushw	$(\flags | 2)
+	PREFIXED popf
+.endm
+
 V86 pending-cli, FLAG_VIF | FLAG_VIP
 	PREFIXED cli
-	READ_IF ax
+	READ_VIF ax
 END_V86
 
 V86 pending-sti, FLAG_VIF | FLAG_VIP
 	PREFIXED cli
 	PREFIXED sti
-	READ_IF ax
+	READ_VIF ax
 	xor	$FLAG_IF, %ax
 END_V86
 
-.macro TAKE_FLAGS flags
-	pushw	$(\flags | 2)
-	PREFIXED popf
-.endm
 V86 pending-popf-off, FLAG_VIF | FLAG_VIP
 	TAKE_FLAGS 0
-	READ_IF ax
+	READ_VIF ax
 END_V86
 V86 pending-popf-on, FLAG_VIF | FLAG_VIP
 	PREFIXED cli
 	TAKE_FLAGS FLAG_IF
-	READ_IF ax
+	READ_VIF ax
 	xor	$FLAG_IF, %ax
 END_V86
 V86 pending-popf-trap, FLAG_VIF | FLAG_VIP
@@ -410,27 +416,24 @@ END_V86
 	push	$(2f - codes)
 	PREFIXED iret
 	mov	$1, %ax
-	jmp	3f
+	int	$VECTOR_V86
 2:
 .endm
 V86 pending-iret-off, FLAG_VIF | FLAG_VIP
 	RETURN_WITH 0
-	READ_IF ax
-3:
+	READ_VIF ax
 END_V86
 V86 pending-iret-on, FLAG_VIF | FLAG_VIP
 	PREFIXED cli
 	RETURN_WITH FLAG_IF
-	READ_IF ax
+	READ_VIF ax
 	xor	$FLAG_IF, %ax
-3:
 END_V86
 V86 pending-iret-trap, FLAG_VIF | FLAG_VIP
 	RETURN_WITH RFLAGS_TF
-3:
 END_V86
 
-/* With 32 bits none of them is the processor's. */
+/* Of 32 bits, these are not the processor's. */
 V86 pending-pushfl, FLAG_VIF | FLAG_VIP
 	PREFIXED pushfl
 END_V86

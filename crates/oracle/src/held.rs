@@ -60,8 +60,8 @@ impl Held {
         100.0 * self.wrong.len() as f64 / self.known().max(1) as f64
     }
 
-    /// A row of a table: kernel and path; all instructions, those of which something is known, those with one right part alone, those in a
-    /// wrong one, and their rate.
+    /// A row of a table, but for what it was held by: kernel and path; all instructions, those of which something is known, those with one right
+    /// part alone, those in a wrong one, and their rate.
     pub(crate) fn row(&self, release: &str, path: &str) -> String {
         let (known, wrong, rate) = (self.known(), self.wrong.len(), self.rate());
         format!("| {release} | {path} | {} | {known} | {} | {wrong} | {rate:.2} % |", self.all, self.alone)

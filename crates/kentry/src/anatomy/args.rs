@@ -210,7 +210,7 @@ impl AnatomyArgs {
     ///
     /// # Errors
     /// As [`AnatomyArgs::plan`].
-    pub fn of_kernel<'a>(
+    pub fn plan_of<'a>(
         &self,
         table: &'a Table,
         release: &str,
@@ -385,6 +385,11 @@ impl AnatomyArgs {
     /// Whether there are more paths than two may be: a table has a line for each.
     pub fn has_several(&self) -> bool {
         self.each || !self.history.is_empty()
+    }
+
+    /// Whether a boot behind the first may be left out, with a word of why.
+    pub fn may_leave_out(&self) -> bool {
+        self.has_several() || self.against_of.is_some()
     }
 
     /// Whether the profile beside is found by the kernel's release, so that there may be none.

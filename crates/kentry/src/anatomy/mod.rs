@@ -76,7 +76,7 @@ pub fn usual(entry: &str) -> Result<Result<Document, String>, Error> {
     for_option("--anatomy", &AnatomyArgs::usual(entry))
 }
 
-/// What a boot executes of an entry and operation, for this option, and a second one with the parameters that `against` has for the kernel's
+/// What a boot executes of an entry and operation, for this option, and a second one with the parameters that `against_of` has for the kernel's
 /// release; or in words, why it was not followed. Why there is no second one the document tells.
 pub fn of_kernel(
     option: &str,
@@ -154,7 +154,7 @@ fn boots<'a>(args: &AnatomyArgs, plan: &GuestPlan<'a>, interrupt: &Interrupt) ->
     let kernels = machine::kernels(plan, interrupt)?;
     check_twice(args, plan, &kernels)?;
     let release = kernels.first().map(|kernel| kernel.release.as_str());
-    let of_kernel = release.map(|release| args.of_kernel(Table::get(), release)).transpose()?.flatten();
+    let of_kernel = release.map(|release| args.plan_of(Table::get(), release)).transpose()?.flatten();
     let (plan, left_out) = of_kernel.unwrap_or_else(|| (plan.clone(), Vec::new()));
     Ok(Boots { plan, kernels, left_out, has_failed: false })
 }
@@ -200,7 +200,7 @@ fn follow(
         note(&format!("{NO_NAMES}: parts are told by instructions alone"));
     }
     let asked = Asked { plan, kernels, cpu_model: &machine.machine.cpu_model, event: args.event() };
-    asked.followed(&document, &booted, args.has_several() || args.against_of.is_some())
+    asked.followed(&document, &booted, args.may_leave_out())
 }
 
 /// The lab's profile of the first path's kernel, counted now; none where there is none, or the lab does not have the entry. Then it says so.

@@ -73,8 +73,8 @@ enum Without {
 }
 
 impl Asked<'_> {
-    /// A path for each configuration of the plan; or in words, why one was not followed. Of several, those that could be followed do, if
-    /// the first is among them or each is of a kernel of its own.
+    /// A path for each configuration of the plan; or in words, why one was not followed. Where some may be left out, those that could be
+    /// followed do, if the first is among them or each is of a kernel of its own.
     ///
     /// # Errors
     /// [`Error::Interrupted`] when the user ended the boot of one, [`Error::Environment`] when the kernel or the machine lacks what is
@@ -83,7 +83,7 @@ impl Asked<'_> {
         &self,
         document: &Document,
         booted: &[(Request, Booted)],
-        has_several: bool,
+        may_leave_out: bool,
     ) -> Result<Result<Paths, String>, Error> {
         let described = document.environment.guest.iter().flat_map(|guest| &guest.kernels);
         let mut paths = Paths::default();
@@ -92,7 +92,7 @@ impl Asked<'_> {
             // A boot that was interrupted early has no rows: those of the others must not be taken for its own.
             let row = document.results.iter().find(|row| row.configuration == described.settings);
             let row = row.ok_or(Error::Interrupted)?;
-            let may_lack = has_several && (place > 0 || self.kernels.len() > 1);
+            let may_lack = may_leave_out && (place > 0 || self.kernels.len() > 1);
             let (why, has_failed) = match self.path(configuration, row, booted) {
                 Ok(path) => {
                     paths.followed.push(path);
@@ -235,7 +235,6 @@ mod tests {
     #[test]
     fn a_guest_that_went_wrong_after_it_had_counted_was_followed_in_part() {
         let interrupted = || Trouble::Machine(places::emulator::Trouble::Interrupted);
-        let hung = || Trouble::Hung { time: Duration::from_secs(3), began: true, console: String::new() };
         for event in [None, Some(Event::TimerInterrupt)] {
             let late = |trouble: Trouble| {
                 let machine = MadeUp { late: Some(trouble), ..MadeUp::default() };
@@ -266,6 +265,12 @@ mod tests {
         interrupt: places::host::Interrupt,
         /// What goes wrong after its guests have counted, and before they tell their symbols.
         late: Option<Trouble>,
+        /// With these parameters, a guest does not come up.
+        hung: Option<&'static str>,
+    }
+
+    fn hung() -> Trouble {
+        Trouble::Hung { time: Duration::from_secs(3), began: true, console: String::new() }
     }
 
     impl Machine for MadeUp {
@@ -276,6 +281,9 @@ mod tests {
                     trouble: Some(Trouble::Machine(places::emulator::Trouble::Interrupted)),
                     ..Booted::default()
                 };
+            }
+            if self.hung == Some(request.parameters.as_str()) {
+                return Booted { trouble: Some(hung()), ..Booted::default() };
             }
             let (entry, operation) = request.rows[0];
             let address = if request.parameters == "quiet" { 0x2000 } else { 0x1000 };
@@ -344,6 +352,15 @@ mod tests {
         options: Options,
         event: Option<Event>,
     ) -> Result<Result<Vec<Followed>, String>, Error> {
+        Ok(all(machine, options, event, false)?.map(|paths| paths.followed))
+    }
+
+    fn all(
+        machine: MadeUp,
+        options: Options,
+        event: Option<Event>,
+        may_leave_out: bool,
+    ) -> Result<Result<Paths, String>, Error> {
         let plan = GuestPlan::new(Table::get(), &options).unwrap();
         let kernels: Vec<Kernel> = plan
             .kernels
@@ -369,8 +386,23 @@ mod tests {
         };
         let document = measure(&plan, &setup, &mut |_, _| ())?;
         let asked = Asked { plan: &plan, kernels: &kernels, cpu_model: "max", event };
-        let paths = asked.followed(&document, &recorder.booted(), false)?;
-        Ok(paths.map(|paths| paths.followed))
+        asked.followed(&document, &recorder.booted(), may_leave_out)
+    }
+
+    #[test]
+    fn a_second_boot_that_fails_is_left_out_where_it_may_be_and_the_first_never() {
+        let of = |hung, may_leave_out| {
+            all(MadeUp { hung: Some(hung), ..MadeUp::default() }, options(), None, may_leave_out).unwrap()
+        };
+        let paths = of("quiet", true).unwrap();
+        let [followed] = &paths.followed[..] else { panic!("{:?}", paths.followed) };
+        assert_eq!(followed.configuration.parameters, "loud");
+        let [left] = &paths.left_out[..] else { panic!("{:?}", paths.left_out) };
+        assert!(left.why.contains("did not finish within 3 s") && paths.has_failed, "{left:?}");
+        for (hung, may_leave_out) in [("quiet", false), ("loud", true)] {
+            let why = of(hung, may_leave_out).err().unwrap();
+            assert!(why.contains("did not finish within 3 s"), "{hung}: {why}");
+        }
     }
 
     #[test]

@@ -58,16 +58,18 @@ pub fn explain(args: &BillArgs, kernel: &str) -> Result<ExitCode, Error> {
     let outputs = args.to.open(Kind::BILL)?;
     let saving = Saving::prepare(&args.save, &mut note)?;
     let against = |release: &str| unprotected(Table::get(), release);
-    let Some(Boots { followed, unprotected }) = follow(args, kernel, Some(against), None)? else {
+    let Some(Boots { followed, unprotected, left_out }) = follow(args, kernel, Some(against), None)? else {
         return Ok(ExitCode::from(UNFINISHED));
     };
     let interrupt = interrupts::noted();
     let Both { plan, assembly, brought, emulator, limits } = Both::of(args, &followed, None, &interrupt)?;
     let plan_of_lab = lab_plan(Table::get(), &plan, limits.time);
     let document = lab::on(emulator, plan_of_lab, limits, args.guest.seed, &interrupt)?;
-    let there = Some(explained(Table::get(), &assembly, &brought, &followed, unprotected.as_ref()));
+    let mut there = explained(Table::get(), &assembly, &brought, &followed, unprotected.as_ref());
+    let unknown = |why: &String| format!("what parameters would save is not known: {why}");
+    there.remarks.extend(left_out.iter().map(unknown));
     let no_times = Some("--follow counts what a Linux executes in QEMU's emulation".to_owned());
-    let bill = Bill { there, no_times, ..plan.bill(&document, None) };
+    let bill = Bill { there: Some(there), no_times, ..plan.bill(&document, None) };
     super::show(args, bill, Runs { lab: &document, linux: None }, outputs, saving, &interrupt)
 }
 
@@ -89,6 +91,8 @@ fn signal(args: &BillArgs) -> Result<Option<&'static str>, Error> {
 struct Boots {
     followed: Followed,
     unprotected: Option<Followed>,
+    /// Why the second was not followed.
+    left_out: Vec<String>,
 }
 
 /// One use of the entry in this kernel, of one that is answered by a signal until its handler begins, and another in a boot with what `against`
@@ -116,13 +120,14 @@ fn follow(
             return Ok(None);
         }
     };
-    document.left_out.iter().for_each(|left| note(&left.why));
+    let left_out: Vec<String> = document.left_out.into_iter().map(|left| left.why).collect();
+    left_out.iter().for_each(|why| note(why));
     let mut paths = document.paths.into_iter();
     let mut followed = paths.next().ok_or_else(|| Error::Environment("nothing was followed".into()))?;
     if signal.is_some() {
         followed.anatomy = to_the_handler(&followed.anatomy);
     }
-    Ok(Some(Boots { followed, unprotected: paths.next() }))
+    Ok(Some(Boots { followed, unprotected: paths.next(), left_out }))
 }
 
 /// The lab's path beside that of a Linux.
