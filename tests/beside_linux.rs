@@ -5,7 +5,7 @@ use crate::qemu;
 use crate::skipped::skipped;
 use crate::whole::is_whole;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -38,6 +38,15 @@ fn kernels() -> Vec<PathBuf> {
     let of_series: BTreeMap<_, PathBuf> =
         files.into_iter().filter_map(|path| Some((version(&path)?, path))).collect();
     of_series.into_values().collect()
+}
+
+/// Those of other suites that scripts/oracle.sh has fetched, or scripts/kernel-symbols.sh; by default none, for each takes minutes.
+fn kernels_of_suites() -> Vec<PathBuf> {
+    let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target");
+    let folders = ["oracle", "symbols"].map(|name| oracle::kernels(&target.join(name)));
+    // One folder may be both.
+    let found: BTreeSet<PathBuf> = folders.into_iter().flatten().filter(|_| is_whole()).collect();
+    found.into_iter().map(|folder| folder.join("kernel.deb")).collect()
 }
 
 /// Holds the lab's path beside this kernel's at no difference. How many lines both are.
@@ -100,6 +109,12 @@ fn the_labs_assembly_is_that_of_linux_instruction_by_instruction() {
         let rows = if kernel == newest || is_whole() { &ROWS[..] } else { &ROWS[..2] };
         for [entry, operation] in rows {
             let lines = is_the_same(kernel, &["--entry", entry, "--operation", operation]);
+            assert!(lines > 60, "{} {entry}: {lines}", kernel.display());
+        }
+    }
+    for kernel in kernels_of_suites() {
+        for [entry, operation] in ROWS {
+            let lines = is_the_same(&kernel, &["--entry", entry, "--operation", operation]);
             assert!(lines > 60, "{} {entry}: {lines}", kernel.display());
         }
     }
