@@ -296,9 +296,12 @@
 #define VECTOR_V86	      0x44
 #define VECTOR_V86_REDIRECTED 0x21
 
-/* Segments of 16 bits for programs, code and data, 64 KiB each; both begin at SIXTEEN_BASE of probe/layout.h. */
-#define SELECTOR_CODE_16 0x183
-#define SELECTOR_DATA_16 0x18b
+/*
+ * Segments of 16 bits for programs, code and data, 64 KiB each; both begin at SIXTEEN_BASE of probe/layout.h. As in Linux, no others are in the LDT:
+ * a stack segment that is there is one of 16 bits.
+ */
+#define SELECTOR_CODE_16 0x17
+#define SELECTOR_DATA_16 0x1f
 
 /* What the programs see. */
 #define LAB_PID	   2

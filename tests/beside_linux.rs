@@ -25,7 +25,7 @@ fn kentry(arguments: &[&str]) -> Output {
     command.args(arguments).env("XDG_DATA_HOME", std::env::temp_dir()).output().unwrap()
 }
 
-/// Of each series that scripts/kernels.sh has fetched, one, in the order of versions.
+/// Of each series that scripts/kernels.sh has fetched, one for cloud machines and one for any, in the order of versions.
 fn kernels() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/guest");
     let files = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|file| file.path());
@@ -35,8 +35,9 @@ fn kernels() -> Vec<PathBuf> {
     };
     let mut files: Vec<PathBuf> = files.collect();
     files.sort();
+    let is_for_cloud = |path: &Path| path.to_string_lossy().contains("-cloud-");
     let of_series: BTreeMap<_, PathBuf> =
-        files.into_iter().filter_map(|path| Some((version(&path)?, path))).collect();
+        files.into_iter().filter_map(|path| Some(((version(&path)?, is_for_cloud(&path)), path))).collect();
     of_series.into_values().collect()
 }
 

@@ -55,7 +55,7 @@ _Static_assert(SELECTOR_KERNEL_CODE + 40 == (SELECTOR_USER_DATA_64 & ~3), "sysex
 
 uint64_t gdt[GDT_ENTRIES] CPU_AREA;
 static struct gate idt[256] CPU_AREA;
-static struct gate ldt[1] CPU_AREA;
+static uint64_t ldt[LDT_ENTRIES] CPU_AREA;
 struct tss tss CPU_AREA;
 
 #define IST_STACK 4096
@@ -148,7 +148,7 @@ void gates_to_paths(word x86_64, word i386)
 
 	__builtin_memcpy(&gdt[SELECTOR_GATE_X86_64 / 8], &gates[0], sizeof(gates[0]));
 	__builtin_memcpy(&gdt[SELECTOR_GATE_I386 / 8], &gates[1], sizeof(gates[1]));
-	ldt[0] = gates[1];
+	__builtin_memcpy(ldt, &gates[1], sizeof(gates[1]));
 }
 
 /* A gate to another ring than the kernel's. */
@@ -203,8 +203,8 @@ void tables_load(void)
 	gdt[SELECTOR_USER_CODE_64 / 8] = USER_CODE_64;
 	gdt[SELECTOR_USER_DATA_64 / 8] = USER_DATA;
 	gdt[SELECTOR_CPU / 8] = CPU_NUMBER;
-	gdt[SELECTOR_CODE_16 / 8] = CODE_16;
-	gdt[SELECTOR_DATA_16 / 8] = DATA_16;
+	ldt[SELECTOR_CODE_16 / 8] = CODE_16;
+	ldt[SELECTOR_DATA_16 / 8] = DATA_16;
 	gdt[SELECTOR_RING1_CODE / 8] = RING1_CODE;
 	gdt[SELECTOR_RING2_CODE / 8] = RING2_CODE;
 	set_system_descriptor(SELECTOR_TSS, &tss, sizeof(tss) - 1, 0x9);

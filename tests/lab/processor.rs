@@ -96,7 +96,7 @@ fn real_faults(code: u64) -> Vec<Case> {
         case("sysexitl", Code(13, 0)),
         case(format!("last-syscall {USER_END:x}"), Page(USER_END)),
         case("lcall-selector 5b", Vector(13)),
-        case("lcall-selector f", Vector(13)),
+        case("lcall-selector 27", Vector(13)),
         case("ljmp-selector 53", Vector(13)),
         case("stack-segment-gone-int80", Vector(13)),
         case("stack-segment-gone-call_gate_i386", Vector(13)),

@@ -8,8 +8,8 @@
 #define NR_YIELD    158
 #define VECTOR_V86  0x44
 #define REDIRECTED  0x21
-#define CODE_16     0x183
-#define DATA_16	    0x18b
+#define CODE_16     0x17
+#define DATA_16	    0x1f
 #define BASE	    0x10000
 #define PARAGRAPH   0x1000
 #define STACK	    0x8000

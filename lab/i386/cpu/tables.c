@@ -33,7 +33,7 @@ _Static_assert(SELECTOR_KERNEL_CODE + 24 == (SELECTOR_USER_DATA & ~3), "sysexit"
 
 uint64_t gdt[GDT_ENTRIES] CPU_AREA;
 static uint64_t idt[256] CPU_AREA;
-static uint64_t ldt[1] CPU_AREA;
+uint64_t ldt[LDT_ENTRIES] CPU_AREA;
 
 /*
  * The task that all others run in, and two bitmaps. The one of interrupts that virtual-8086 mode does not redirect lies directly below where
@@ -216,8 +216,8 @@ void tables_load(void)
 	gdt[SELECTOR_USER_DATA / 8] = USER_DATA;
 	gdt[SELECTOR_CPU / 8] = CPU_NUMBER;
 	gdt[SELECTOR_ESPFIX / 8] = KERNEL_DATA;
-	gdt[SELECTOR_CODE_16 / 8] = CODE_16;
-	gdt[SELECTOR_DATA_16 / 8] = DATA_16;
+	ldt[SELECTOR_CODE_16 / 8] = CODE_16;
+	ldt[SELECTOR_DATA_16 / 8] = DATA_16;
 	gdt[SELECTOR_RING1_CODE / 8] = RING1_CODE;
 	gdt[SELECTOR_RING1_DATA / 8] = RING1_DATA;
 	gdt[SELECTOR_RING2_CODE / 8] = RING2_CODE;

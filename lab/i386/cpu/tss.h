@@ -54,7 +54,7 @@ struct table_pointer {
 	uint32_t base;
 } __attribute__((packed));
 
-extern uint64_t gdt[];
+extern uint64_t gdt[], ldt[];
 extern struct tss tss; /* TR's, while programs run, and the kernel for them but in its tasks */
 
 /* tables.c: where the processor goes from ring 3, unless a gate says otherwise, and by gates to rings 1 and 2 (lab/cpu/tss.h). */

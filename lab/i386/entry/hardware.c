@@ -98,7 +98,7 @@ static void point_segments_16(int are_there)
 	const uint64_t present = (uint64_t)PRESENT << TYPE_SHIFT;
 
 	for (unsigned i = 0; i < sizeof(selectors) / sizeof(selectors[0]); i++) {
-		uint64_t *const descriptor = &gdt[selectors[i] / 8];
+		uint64_t *const descriptor = &ldt[selectors[i] / 8];
 		*descriptor = are_there ? *descriptor | present : *descriptor & ~present;
 	}
 }

@@ -176,7 +176,7 @@ const CASES: &[Case] = &[
     ("ljmp-selector 3", GP, 0),
     ("lcall-selector 203", GP, 0x200),
     ("ljmp-selector fffb", GP, 0xfff8),
-    ("lcall-selector f", GP, 0xc),
+    ("lcall-selector 27", GP, 0x24),
     ("lcall-selector 2b", GP, 0x28),
     ("ljmp-selector 2b", GP, 0x28),
     ("lcall-selector e3", GP, 0xe0),
@@ -206,7 +206,7 @@ const CASES: &[Case] = &[
     ("iret-selector 2b", GP, 0x28),
     ("iret-selector 43", GP, 0x40),
     ("iret-selector 63", GP, 0x60),
-    ("iret-selector f", GP, 0xc),
+    ("iret-selector 27", GP, 0x24),
     ("iret-selector a3", GP, 0xa0),
     ("iret-selector 203", GP, 0x200),
     ("iret-nested", TS, 0),
@@ -344,8 +344,8 @@ const CHANGED: &[Changed] = &[
     // Beyond the LDT; without room for what a gate pushes.
     Changed {
         descriptors: &[(0x30, 0x0040_d300_0000_0000)],
-        stacks: Some((0x0d, 0x32)),
-        cases: &[("lcall-selector b3", TS, 0x0c), ("lcall-selector c3", SS, 0x30)],
+        stacks: Some((0x25, 0x32)),
+        cases: &[("lcall-selector b3", TS, 0x24), ("lcall-selector c3", SS, 0x30)],
     },
 ];
 
@@ -354,7 +354,7 @@ type InTcg = (u32, &'static str, Option<(u64, u64)>);
 
 /// Where TCG does otherwise.
 const IN_TCG: &[InTcg] =
-    &[(0x1e1, "lcall-selector b3", Some((TS, 0x1e0))), (0x0d, "lcall-selector c3", None)];
+    &[(0x1e1, "lcall-selector b3", Some((TS, 0x1e0))), (0x25, "lcall-selector c3", None)];
 
 /// Selectors of stacks of rings 1 and 2 as the kernel writes them to its TSS.
 const STACKS: [u32; 2] = [0xb9, 0xca];

@@ -59,7 +59,7 @@ fn shows_off(part: Part, setting: &Setting) -> bool {
 }
 
 /// What functions of this boot do that a profile may not have: how it returns, if not plainly, by thunks alone or with returns untrained on
-/// the way in; and the loop that clears the branch history.
+/// the way in; the loop that clears the branch history; and in kernels with CONFIG_X86_ESPFIX64 the look for a stack of 16 bits before an iretq.
 pub fn besides(anatomy: &Anatomy) -> Vec<Setting> {
     let executes = |ending: &str| {
         anatomy.instructions.iter().any(|one| !one.idle && one.function_name().ends_with(ending))
@@ -69,7 +69,10 @@ pub fn besides(anatomy: &Anatomy) -> Vec<Setting> {
     let returns = returns.map(|(_, value)| Setting::new("returns", value));
     let clears = executes("clear_bhb_loop") || executes("clear_bhb_loop_nofence");
     let bhb = clears.then(|| Setting::new("bhb", "loop"));
-    returns.into_iter().chain(bhb).collect()
+    let mut executed = anatomy.instructions.iter().filter(|one| one.ring == 0);
+    let looks = executed.any(|one| one.text.ends_with(" native_irq_return_ldt"));
+    let espfix = looks.then(|| Setting::new("espfix", "on"));
+    returns.into_iter().chain(bhb).chain(espfix).collect()
 }
 
 fn is_assembly(one: &Instruction) -> bool {
@@ -158,6 +161,8 @@ mod tests {
         assert_eq!(of(both), "returns=untrain");
         assert_eq!(of(vec![busy("clear_bhb_loop"), busy("its_return_thunk")]), "returns=thunk bhb=loop");
         assert_eq!(of(vec![idle("entry_untrain_ret"), idle("clear_bhb_loop"), busy("do_syscall_64")]), "");
+        let looks = one(0, "early_xen_iret_patch", "jne native_irq_return_ldt", Part::Leaving);
+        assert_eq!(of(vec![looks]), "espfix=on");
     }
 
     #[test]
