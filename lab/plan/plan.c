@@ -165,11 +165,17 @@ static int gather(struct line *line)
 	return count;
 }
 
+/* What is drawn from here on is the same for every program, whatever ran before it. */
+static void seed_draws(void)
+{
+	random_seed(plan.seed);
+	stack_offset_seed(plan.seed);
+}
+
 /* A row of an image's table may run again, and then finds what it found before. */
 static struct end run_program(const struct start *start)
 {
-	/* The same for every program, whatever ran before it. */
-	random_seed(plan.seed);
+	seed_draws();
 	const struct end end = program_run(start);
 	programs_end();
 	return end;
@@ -195,7 +201,7 @@ static int do_beside(struct line *line)
 
 	if (gather_start(line, &start) <= 0)
 		return 0;
-	random_seed(plan.seed);
+	seed_draws();
 	program_beside(&start);
 	return 1;
 }

@@ -941,7 +941,7 @@ fn interrupts_at_every_instruction_of_linuxs_order_change_nothing() {
     const CONFIGURATIONS: [&str; 4] = [
         "pti=on copy-frame=on stack=frame exit=natural order=linux-5.10 idle=on swapgs=on gate=trap",
         "pti=on copy-frame=on stack=frame exit=natural order=linux-6.1 clear-registers=on ibrs=on verw=on returns=thunk gate=trap",
-        "pti=on copy-frame=on stack=frame exit=natural order=linux-6.12 clear-registers=on swapgs=on idle=on verw=on espfix=on gate=trap",
+        "pti=on copy-frame=on stack=frame exit=natural order=linux-6.12 clear-registers=on swapgs=on idle=on verw=on espfix=on stack-offset=prandom gate=trap",
         "pti=trampoline copy-frame=on stack=frame exit=natural order=linux-6.12 swapgs=fence idle=on espfix=on gate=trap",
     ];
     check_all(INTEL, &CONFIGURATIONS);
@@ -956,7 +956,7 @@ const SUPERVISOR: &str =
 fn interrupts_at_every_instruction_of_the_supervisors_steps_change_nothing() {
     let configurations = [
         format!("swapgs=fence pti=off exit=natural {SUPERVISOR}"),
-        format!("swapgs=fence pti=on exit=iret {SUPERVISOR}"),
+        format!("swapgs=fence pti=on exit=iret {SUPERVISOR} stack-offset=prandom"),
     ];
     check_all(INTEL, &configurations.each_ref().map(String::as_str));
     check_all(AMD, &[&format!("swapgs=on pti=on exit=natural {SUPERVISOR}")]);

@@ -61,6 +61,7 @@ mod slots;
 mod spec_ctrl;
 mod speculation;
 mod spread_nmis;
+mod stack_offset;
 mod steps;
 mod supervisor;
 mod timed;

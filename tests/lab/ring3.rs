@@ -11,7 +11,7 @@ use table::{SwitchValues, Table};
 const CONFIGURATIONS: [&str; 5] = [
     "stack=minimum",
     "stack=frame pti=on copy-frame=on swapgs=on clear-registers=on stack-offset=on canary=on work=on index-mask=on verw=on",
-    "stack=frame trace=on audit=on filter=12 work=on dispatch=direct exit=iret",
+    "stack=frame stack-offset=prandom trace=on audit=on filter=12 work=on dispatch=direct exit=iret",
     "stack=frame returns=thunk dispatch=retpoline bhb=loop cr3-writes=3 pti=on ibrs=on entry-ibpb=on",
     "stack=minimum returns=untrain dispatch=lfence exit=iret pti=trampoline espfix=on rsb=7 swapgs=fence",
 ];

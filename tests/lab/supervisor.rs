@@ -20,6 +20,7 @@ const STEPS: &[(&str, &str)] = &[
     ("swapgs", "fence"),
     ("clear-registers", "on"),
     ("stack-offset", "on"),
+    ("stack-offset", "prandom"),
     ("canary", "on"),
     ("work", "on"),
     ("trace", "on"),
@@ -251,20 +252,24 @@ const STACK_POINTER: &[u8] = &[0x48, 0x89, 0xe0, 0xc3];
 
 #[test]
 fn the_stack_begins_elsewhere_for_each_call_and_stays_within_its_bounds() {
-    for others in ["pti=off stack=frame", "pti=on stack=minimum", "pti=on stack=frame canary=on"] {
+    let bases = ["pti=off stack=frame", "pti=on stack=minimum", "pti=on stack=frame canary=on"];
+    for (others, drawn) in bases.iter().flat_map(|others| ["on", "prandom"].map(|drawn| (others, drawn))) {
         let with = |value| answers(&format!("{others} stack-offset={value}"), STACK_POINTER);
-        let (Some(off), Some(on)) = (with("off"), with("on")) else { return };
+        let (Some(off), Some(on)) = (with("off"), with(drawn)) else { return };
         for ((entry, off), (_, on)) in off.iter().zip(&on) {
             let fixed: BTreeSet<u64> = off.iter().copied().collect();
             assert_eq!(fixed.len(), 1, "{entry}");
             // Two words of its own.
             let distances: BTreeSet<u64> = on.iter().map(|found| off[0] - 16 - found).collect();
-            assert!(distances.len() > 20, "{others} {entry}: {distances:?}");
+            assert!(distances.len() > 20, "{others} {drawn} {entry}: {distances:?}");
             assert!(distances.iter().all(|distance| *distance < 1024 && distance % 16 == 0), "{distances:?}");
-            assert!(distances.iter().any(|distance| *distance >= 512), "{others} {entry}: {distances:?}");
+            assert!(
+                distances.iter().any(|distance| *distance >= 512),
+                "{others} {drawn} {entry}: {distances:?}"
+            );
             // What was drawn does not tell what is drawn next.
             let steps: BTreeSet<i64> = on.windows(2).map(|two| two[1] as i64 - two[0] as i64).collect();
-            assert!(steps.len() > 20, "{others} {entry}: {steps:?}");
+            assert!(steps.len() > 20, "{others} {drawn} {entry}: {steps:?}");
         }
     }
 }

@@ -95,6 +95,9 @@ struct Kernel<'a> {
 
 const BY_FLAG: &str = "/proc/cpuinfo cannot be read; the kernel is taken to use what the processor has";
 
+/// Since then, Linux draws the stack's offset of a generator, and of the TSC before (docs/bill.md, stack-offset).
+const DRAWS_BY_GENERATOR: Version = (7, 1);
+
 /// The bug of processors whose barrier keeps what returns are predicted by, as Linux calls it since 6.12 (X86_BUG_IBPB_NO_RET).
 const BARRIER_LEAVES_RETURNS: &str = "ibpb_no_ret";
 
@@ -294,20 +297,38 @@ impl<'a> Kernel<'a> {
     }
 
     fn around_the_service(&self, like: &mut Likeness) {
-        let kernel = &self.environment.kernel;
-        if kernel.randomize_kstack_offset == Some(true) {
-            let source = kernel.randomize_kstack_offset_source.as_deref().unwrap_or("the kernel");
-            like.say("stack-offset", "on", format!("randomize_kstack_offset: {source}"));
-        } else if kernel.randomize_kstack_offset.is_none() {
-            like.left_out.push("whether the stack is moved by a random offset is not known".into());
+        // 7.1 and 7.2 move the stack behind the test for work, all others before it.
+        let comes_first = !self.is_since(DRAWS_BY_GENERATOR) || self.is_since((7, 3));
+        if comes_first {
+            self.stack_offset(like);
         }
         like.say("work", "on", "every Linux");
+        if !comes_first {
+            self.stack_offset(like);
+        }
         if self.is_since((4, 16)) {
             like.guess("index-mask", "on", self.by_version(), "built in since 4.16");
         }
         self.dispatch(like);
         if like.has(ORDER) {
             like.say("return-checks", "on", "every Linux on x86-64");
+        }
+    }
+
+    fn stack_offset(&self, like: &mut Likeness) {
+        let kernel = &self.environment.kernel;
+        match kernel.randomize_kstack_offset {
+            Some(true) => {
+                let source = kernel.randomize_kstack_offset_source.as_deref().unwrap_or("the kernel");
+                let says = format!("randomize_kstack_offset: {source}");
+                if self.is_since(DRAWS_BY_GENERATOR) {
+                    like.guess("stack-offset", "prandom", says, "drawn of a generator since 7.1");
+                } else {
+                    like.say("stack-offset", "on", says);
+                }
+            }
+            Some(false) => {}
+            None => like.left_out.push("whether the stack is moved by a random offset is not known".into()),
         }
     }
 
@@ -475,6 +496,27 @@ mod tests {
         assert!(steps(&patched).contains(" dispatch=direct? "), "{}", steps(&patched));
         patched.kernel.randomize_kstack_offset = Some(true);
         assert!(steps(&patched).contains(" stack-offset=on "));
+    }
+
+    #[test]
+    fn what_the_stacks_offset_is_drawn_of_is_told_by_the_version() {
+        let mut later = skylake();
+        later.kernel.randomize_kstack_offset = Some(true);
+        for (release, expected) in [
+            ("6.18.15+deb13-amd64", " stack-offset=on work=on index-mask"),
+            ("7.0.13+deb13-amd64", " stack-offset=on work=on index-mask"),
+            ("7.1.3+deb13-amd64", " work=on stack-offset=prandom? index-mask"),
+            ("7.2.13+deb14-amd64", " work=on stack-offset=prandom? index-mask"),
+            ("7.3.4+deb13-amd64", " stack-offset=prandom? work=on index-mask"),
+        ] {
+            later.kernel.release = Some(release.into());
+            assert!(steps(&later).contains(expected), "{release}: {}", steps(&later));
+        }
+        later.kernel.randomize_kstack_offset = Some(false);
+        assert!(!steps(&later).contains("stack-offset"), "{}", steps(&later));
+        later.kernel.randomize_kstack_offset = None;
+        assert!(!steps(&later).contains("stack-offset"), "{}", steps(&later));
+        assert!(like_here(&later).left_out.iter().any(|why| why.contains("random offset")));
     }
 
     #[test]

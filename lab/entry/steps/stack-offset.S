@@ -1,10 +1,15 @@
 /*
- * stack-offset=on: the service's frame begins at a distance from the top of the stack that a program cannot know. As Linux does
- * (include/linux/randomize_kstack.h; on x86, arch/x86/include/asm/entry-common.h): each way out draws for the next way in, of the
- * low bits of the TSC, which is mixed into what was drawn before. No release of Linux does exactly this: the low 8 bits alone are
- * of 5.13 to 6.9, the rotation is of 6.9 and later, the mask (six bits, 64 places of 16 bytes) of 6.11 and later (docs/bill.md).
+ * stack-offset: the service's frame begins at a distance from the top of the stack that a program cannot know. As Linux does
+ * (include/linux/randomize_kstack.h):
+ *
+ *	on	each way out draws for the next way in, of the low bits of the TSC, which is mixed into what was drawn before (on x86,
+ *		arch/x86/include/asm/entry-common.h until 7.0). No release does exactly this: the low 8 bits alone are of 5.13 to 6.9,
+ *		the rotation is of 6.9 and later, the mask (six bits, 64 places of 16 bytes) of 6.11 and later (docs/bill.md).
+ *	prandom	each way in draws for itself, of a generator; since 7.1. The mask is the same. No call is in another, and no interrupt
+ *		draws, so that nobody else has the generator meanwhile.
  */
 #include "entry/path.inc"
+#include "entry/steps/prandom.inc"
 
 #define OFFSET_MASK 0x3f0
 
@@ -15,10 +20,20 @@ STEP "stack offset: move the stack", SWITCH_STACK_OFFSET, IS(STACK_OFFSET_ON), N
 	sub	%r11, %rsp
 	push	%r11
 	push	%r11			# the stack stays aligned
+STEP "stack offset: draw, and move the stack", SWITCH_STACK_OFFSET, IS(STACK_OFFSET_PRANDOM), NUMBERS, NOT(NUMBERS_NONE)
+	push	%rcx
+	push	%rdx
+	DRAW	%r11d, %ecx, %edx
+	pop	%rdx
+	pop	%rcx
+	and	$OFFSET_MASK, %r11d
+	sub	%r11, %rsp
+	push	%r11
+	push	%r11			# the stack stays aligned
 END_ATTACH
 
 ATTACH OUT_SAVED, 10
-STEP "stack offset: move the stack back", SWITCH_STACK_OFFSET, IS(STACK_OFFSET_ON), NUMBERS, NOT(NUMBERS_NONE)
+STEP "stack offset: move the stack back", SWITCH_STACK_OFFSET, NOT(STACK_OFFSET_OFF), NUMBERS, NOT(NUMBERS_NONE)
 	pop	%rcx
 	lea	8(%rsp, %rcx), %rsp
 END_ATTACH

@@ -25,6 +25,9 @@ uint64_t shadow_stack_pointer(void);
 void shadow_stack_enter(uint64_t pointer);
 int shadow_stack_return(uint64_t to);
 
+/* stack-offset.c: what stack-offset=prandom draws from now on, which depends only on the seed. */
+void stack_offset_seed(uint64_t seed);
+
 /* canary.c: draws another. No program may be in a call. */
 void canary_draw(void);
 

@@ -40,8 +40,10 @@ fn interrupts_at_every_instruction_of_what_speculation_costs_change_nothing() {
 #[test]
 fn interrupts_at_every_instruction_of_the_supervisors_steps_change_nothing() {
     const SUPERVISOR: &str = "gate=trap stack-offset=on canary=on trace=on filter=4 audit=on stack=frame";
-    let configurations =
-        [format!("pti=off exit=natural {SUPERVISOR}"), format!("pti=on exit=iret {SUPERVISOR}")];
+    let configurations = [
+        format!("pti=off exit=natural {SUPERVISOR}"),
+        format!("pti=on exit=iret {SUPERVISOR} stack-offset=prandom"),
+    ];
     check_all(INTEL.protected(), &configurations.each_ref().map(String::as_str));
 }
 

@@ -9,7 +9,7 @@ use ::layers::Word;
 use attribution::impact::{Interval, Part, PartKind};
 use attribution::tax::{Tax, Verdict as TaxVerdict};
 use document::{Checkup, Document, PriceSource, PriceUnit};
-use environment::{Restrictions, Verdict};
+use environment::{Environment, Restrictions, Verdict};
 use findings::doctor::{Doing, Lies, Protection, priced_settings};
 use measure::HostPlan;
 use places::host::Interrupt;
@@ -180,13 +180,19 @@ pub fn protections(
         .collect();
     let taxes = findings::kernel_taxes(environment);
     for (words, name) in SETTINGS.iter().filter(|(words, _)| taxes.iter().any(|tax| tax == words)) {
-        let setting = Setting::new(*name, "on");
+        let setting = setting_here(environment, name);
         let price = prices::of(table, &[setting], runs).into_iter().next();
         let ns = price.as_ref().and_then(|price| time(price, cycle));
         let note = price.map(|price| price.words).unwrap_or_default();
         parts.push(protection((*words).to_owned(), ns, &note, no_time));
     }
     parts
+}
+
+/// What a switch of the lab is here: some are on in more than one way.
+fn setting_here(environment: &Environment, name: &str) -> Setting {
+    let mut steps = findings::like_here(environment).steps.into_iter().map(|step| step.setting);
+    steps.find(|setting| setting.name == name).unwrap_or_else(|| Setting::new(name, "on"))
 }
 
 fn of_fault(found: &Protection, cycle: Option<f64>, no_time: Option<&str>) -> Part {
@@ -247,6 +253,19 @@ mod tests {
         for (_, name) in SETTINGS {
             assert!(table.set(table::Kernel::Lab, &format!("{name}=on")).is_ok(), "{name}=on");
         }
+    }
+
+    #[test]
+    fn a_stack_offset_of_a_generator_has_another_price_than_one_of_the_clock() {
+        let mut plain = Document::empty();
+        plain.environment.kernel.randomize_kstack_offset = Some(true);
+        let mut here = |release: &str, name| {
+            plain.environment.kernel.release = Some(release.into());
+            setting_here(&plain.environment, name).to_string()
+        };
+        assert_eq!(here("6.12.9", "stack-offset"), "stack-offset=on");
+        assert_eq!(here("7.2.13", "stack-offset"), "stack-offset=prandom");
+        assert_eq!(here("7.2.13", "audit"), "audit=on");
     }
 
     /// One fault had two names, and doctor another list.

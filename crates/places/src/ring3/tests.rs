@@ -97,6 +97,31 @@ fn every_profile_is_called_and_answers() {
     }
 }
 
+#[test]
+fn ring_3_executes_all_of_the_generator_of_stack_offsets() {
+    let kernel = kernel();
+    let mut values = Table::get().bare();
+    values.insert("stack-offset".into(), "prandom".into());
+    let asked = asked(values);
+    let function = kernel.function(&asked, 0).unwrap();
+    let own: Vec<&LaidStep> =
+        function.steps.iter().filter(|step| step.name.starts_with("stack offset: ")).collect();
+    let instructions: usize = own.iter().map(|step| decoded(step).len()).sum();
+    // Four words, ten instructions each; two registers kept, the stack moved and moved back.
+    assert_eq!((own.len(), instructions), (2, 4 * 10 + 4 + 4 + 2));
+    let left_out = function.left_out.iter().filter(|left| left.step.starts_with("stack offset: "));
+    assert_eq!(left_out.count(), 0, "{:?}", function.left_out);
+    // With words of 0 it would give nothing but 0.
+    let prepared = kernel.prepared(asked).unwrap();
+    let state = moved(kernel.file.symbol("stack_offset_state").unwrap());
+    let segments = prepared.memory.segments().iter();
+    let segment =
+        segments.clone().find(|one| (one.address..one.address + one.length).contains(&state)).unwrap();
+    let words = &segment.bytes[(state - segment.address) as usize..][..16];
+    let least: Vec<u8> = [2_u32, 8, 16, 128].iter().flat_map(|word| word.to_le_bytes()).collect();
+    assert_eq!(words, least);
+}
+
 /// A path's steps that are there with these values, as the template has them.
 fn template(kernel: &Kernel, asked: &Asked) -> Vec<table::paths::Step> {
     let pairs: Vec<(&str, &str)> =

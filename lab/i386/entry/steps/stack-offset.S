@@ -1,5 +1,6 @@
-/* stack-offset=on (lab/entry/steps/stack-offset.S). The offset is found before the arguments are pushed, with a register that is kept. */
+/* stack-offset (lab/entry/steps/stack-offset.S). The offset is found before the arguments are pushed, with registers that are kept. */
 #include "entry/path.inc"
+#include "entry/steps/prandom.inc"
 
 #define OFFSET_MASK 0x3f0
 
@@ -11,10 +12,21 @@ STEP "stack offset: move the stack", SWITCH_STACK_OFFSET, IS(STACK_OFFSET_ON), N
 	sub	%ecx, %esp
 	push	%ecx
 	mov	4(%esp, %ecx), %ecx
+STEP "stack offset: draw, and move the stack", SWITCH_STACK_OFFSET, IS(STACK_OFFSET_PRANDOM), NUMBERS, NOT(NUMBERS_NONE)
+	push	%ecx
+	push	%eax
+	push	%edx
+	DRAW	%ecx, %eax, %edx
+	pop	%edx
+	pop	%eax
+	and	$OFFSET_MASK, %ecx
+	sub	%ecx, %esp
+	push	%ecx
+	mov	4(%esp, %ecx), %ecx
 END_ATTACH
 
 ATTACH OUT_SAVED, 10
-STEP "stack offset: move the stack back", SWITCH_STACK_OFFSET, IS(STACK_OFFSET_ON), NUMBERS, NOT(NUMBERS_NONE)
+STEP "stack offset: move the stack back", SWITCH_STACK_OFFSET, NOT(STACK_OFFSET_OFF), NUMBERS, NOT(NUMBERS_NONE)
 	pop	%ecx
 	lea	4(%esp, %ecx), %esp
 END_ATTACH
