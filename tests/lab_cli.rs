@@ -504,7 +504,7 @@ fn help_and_manual_page_name_the_exit_codes() {
 #[test]
 fn a_listing_is_of_one_entry_that_has_a_path() {
     for (arguments, why) in [
-        (&["--listing", "call"][..], "call has no path of its own in the kernel"),
+        (&["--listing", "call"][..], "call executes nothing of the kernel; "),
         (&["--listing", "ud*"], "--listing shows one entry, and ud* stands for ud, ud-i386"),
         (&["--listing", "sysenter-i38"], "did you mean sysenter-i386?"),
         (
@@ -518,6 +518,34 @@ fn a_listing_is_of_one_entry_that_has_a_path() {
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
         assert!(text(&output.stderr).contains(why), "{arguments:?}: {}", text(&output.stderr));
     }
+}
+
+/// Its code is the same whatever the switches, and no guest is needed for it.
+#[test]
+fn a_listing_of_code_for_programs_is_of_what_the_kernels_page_has() {
+    let listing = |entry: &str| {
+        let output = here(&["lab", "--lab-kernel=i386", "--accel=tcg", "--listing", entry]);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    for (entry, answer, back) in [
+        ("conforming", "8c c8", "cb"),
+        ("jmp-gate", "8c c8", "ff 6d 00"),
+        ("jmp-gate-16", "8c c8", "ff 6d 00"),
+    ] {
+        let listed = listing(entry);
+        let lines: Vec<&str> = listed.lines().filter(|line| line.starts_with("  ")).collect();
+        let [first, second] = lines[..] else { panic!("{listed}") };
+        let bytes = |line: &str| line.trim().split("  ").nth(1).unwrap_or_default().to_string();
+        assert_eq!([bytes(first), bytes(second)], [answer, back], "{listed}");
+        assert!(
+            listed.starts_with(&format!("{entry}, in the kernel's page for programs: 2 instructions, ")),
+            "{listed}"
+        );
+    }
+    let output = here(&["lab", "--lab-kernel=i386", "--accel=tcg", "--listing", "v86-int-redirected"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("v86-int-redirected executes nothing of the kernel"));
 }
 
 #[test]

@@ -96,6 +96,14 @@ impl Listed {
             timed.entry.iter().map(|(address, bytes)| (*address, Code::of(bytes))).collect();
         let (first, last) = (own[0].0, own[own.len() - 1].0);
         let besides = self.for_programs(gateway, row.0, one);
+        if let Some((_, code)) = self.paths.for_programs.iter().find(|(name, _)| *name == row.0.name) {
+            let listed = code.lines(self.file);
+            let listed: Vec<(u64, Code)> =
+                listed.iter().map(|line| (line.address, Code::of(&line.bytes))).collect();
+            if listed != besides {
+                return Some(format!("{}: listed is {listed:x?}, its page has {besides:x?}", ran.label));
+            }
+        }
         let is_meant = |begun: &&Begun| match besides.is_empty() {
             true => (first..=last).contains(&begun.address),
             // All but a path, and what it calls.

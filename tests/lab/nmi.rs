@@ -63,11 +63,11 @@ fn boot_with_nmis(script: &Script) -> (Session, u64) {
 
 #[test]
 fn an_nmi_may_come_while_paths_are_built() {
-    check_while_paths_are_built(Mode::Long, "swapgs", ["off", "on", "fence"]);
+    check_while_paths_are_built(Mode::Long, ["swapgs=off", "swapgs=on", "swapgs=fence"]);
 }
 
-/// With these values of a switch among others.
-pub fn check_while_paths_are_built(mode: Mode, switch: &str, values: [&str; 3]) {
+/// With these switches among others, in turns.
+pub fn check_while_paths_are_built(mode: Mode, turns: [&str; 3]) {
     if is_missing() {
         return;
     }
@@ -75,8 +75,7 @@ pub fn check_while_paths_are_built(mode: Mode, switch: &str, values: [&str; 3]) 
     let mut script = Script::in_mode(mode);
     for change in 0..CHANGES {
         let (on, stack) = if change % 2 == 0 { ("on", "frame") } else { ("off", "minimum") };
-        let value = values[change % 3];
-        script.set(&format!("pti={on} smap={on} stack={stack} {switch}={value}"));
+        script.set(&format!("pti={on} smap={on} stack={stack} {}", turns[change % 3]));
         script.layout(change as u64);
     }
     let rows: Vec<usize> = paths_in(mode)
@@ -115,8 +114,14 @@ fn an_nmi_may_come_while_threads_are_switched_in_protected_mode() {
     }
     let (program, mut script) = (freestanding(32, &["together32.S"]), Script::protected());
     for change in 0..SWITCHES {
-        script
-            .set(["pti=on", "pti=off", "pti=on copy-frame=on", "pti=trampoline copy-frame=off"][change % 4]);
+        script.set(
+            [
+                "pti=on events-by=task",
+                "pti=off",
+                "pti=on copy-frame=on events-by=gate",
+                "pti=trampoline copy-frame=off",
+            ][change % 4],
+        );
         script.beside(&program, &["gateway", "1"]);
         script.beside(&program, &["int80", "2"]);
         script.run(&program, &["call_gate", "3"]);

@@ -327,9 +327,10 @@ fn a_stray_interrupt_is_a_number_and_no_fault() {
 }
 
 /// How an event at any time may find each kernel: the kernel, a processor, switches.
-const AT_ANY_TIME: [(Mode, &str, &str); 4] = [
+const AT_ANY_TIME: [(Mode, &str, &str); 5] = [
     (Mode::Long, "max,vendor=GenuineIntel", "pti=on"),
     (Mode::Protected, "max,vendor=GenuineIntel", "pti=on"),
+    (Mode::Protected, "max,vendor=GenuineIntel", "pti=on events-by=task"),
     (Mode::Protected, "max,vendor=AuthenticAMD", "pti=on events-by=task"),
     (Mode::Protected, "max,vendor=AuthenticAMD", "pti=off paging=classic events-by=task"),
 ];

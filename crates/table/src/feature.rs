@@ -5,7 +5,6 @@ pub fn name(feature: &str) -> String {
     match feature {
         "protected" => "protected mode".to_owned(),
         "limits" => "checks of segment limits, which QEMU's TCG does not make".to_owned(),
-        "legacysyscall" => "AMD's syscall in protected mode".to_owned(),
         other => other.to_uppercase(),
     }
 }
@@ -25,7 +24,6 @@ fn options_of(feature: &str) -> &'static [&'static str] {
     match feature {
         "protected" => &["--lab-kernel i386"],
         "limits" => &["--lab-kernel i386", "--bochs"],
-        "legacysyscall" => &["--lab-kernel i386", "--cpu-model EPYC"],
         _ => &[],
     }
 }

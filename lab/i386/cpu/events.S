@@ -30,6 +30,7 @@
 	jz	1f
 	verw	verw_selector
 1:	iret
+	endbr32				# and where it begins the next time
 	jmp	\name\()_task
 .endm
 

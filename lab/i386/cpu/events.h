@@ -1,7 +1,7 @@
 /*
- * events-by=task: #DB, NMI and #MC come by task gates, each with a task and a stack of its own.
+ * events-by=task: #DB, NMI and #MC come by task gates, each with a task and a stack of its own, on processors of any vendor.
  *
- * They may come at any instruction, also where the kernel has no stack yet: behind AMD's syscall, which leaves esp the program's
+ * They may come at any instruction, on AMD's also where the kernel has no stack yet: behind AMD's syscall, which leaves esp the program's
  * (entry/syscall-i386.S). An interrupt gate would push its frame wherever the program's esp points, as the supervisor. A task gate loads SS and
  * esp, and CR3 (SDM vol. 3, 7.3; APM vol. 2, 12.3).
  *
@@ -13,6 +13,8 @@
  * - LDTR is loaded from the TSS, and never stored there.
  * - CR0.TS is set, there and back: the next use of the FPU is #NM, which clears it (exception.c).
  * - A link, NT and the busy flag are the processor's, which undoes them by iret.
+ * - With ibt=on, Intel's processors ask for endbr32 where a gate has entered a task, which may be behind its iret; not where iret has gone back
+ *   (Bochs).
  */
 #pragma once
 

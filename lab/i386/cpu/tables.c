@@ -86,9 +86,18 @@ static word stub_of(unsigned vector)
 	return (word)exception_stubs + vector * EXCEPTION_STUB_SIZE;
 }
 
+/*
+ * Both halves by one instruction: with events-by, NMI's gate becomes another kind while NMIs may come, and half of a task gate with half of an interrupt gate
+ * would be a fault of the kernel's.
+ */
+static __attribute__((noinline)) void write_gate(unsigned vector, uint64_t gate)
+{
+	(void)__sync_val_compare_and_swap(&idt[vector], idt[vector], gate);
+}
+
 void gate_to_task(unsigned vector, unsigned selector, unsigned privilege)
 {
-	idt[vector] = task_gate(selector, privilege);
+	write_gate(vector, task_gate(selector, privilege));
 }
 
 static int is_task_gate(unsigned vector)
@@ -105,8 +114,8 @@ void gate_to_stub(unsigned vector)
 	if (vector == VECTOR_DOUBLE)
 		gate_to_task(vector, SELECTOR_DOUBLE_FAULT, 0);
 	else
-		idt[vector] =
-		    gate(TYPE_INTERRUPT_GATE, privilege_of(vector), SELECTOR_KERNEL_CODE, stub_of(vector));
+		write_gate(vector, gate(TYPE_INTERRUPT_GATE, privilege_of(vector), SELECTOR_KERNEL_CODE,
+					stub_of(vector)));
 }
 
 void gate_opens(int to_programs)
@@ -134,8 +143,8 @@ void gates_land(void)
 
 void gate_to_path(unsigned vector, word path, int is_trap_gate)
 {
-	idt[vector] = gate(is_trap_gate ? TYPE_TRAP_GATE : TYPE_INTERRUPT_GATE, privilege_of(vector),
-			   SELECTOR_KERNEL_CODE, path);
+	write_gate(vector, gate(is_trap_gate ? TYPE_TRAP_GATE : TYPE_INTERRUPT_GATE, privilege_of(vector),
+				SELECTOR_KERNEL_CODE, path));
 }
 
 void gates_to_paths(word x86_64, word i386)

@@ -11,6 +11,17 @@
 	.org	conforming_page + \offset, 0xcc
 .endm
 
+/* The entry of that name executes what stands between the next 95 and the next 96, in ring 3: listings of it have that, and say what it does. */
+.macro FOR_PROGRAMS entry, what
+	.pushsection .rodata.step_names, "a"
+97:	.asciz	"\entry"
+98:	.asciz	"\what"
+	.popsection
+	.pushsection .code_for_programs, "a"
+	.long	97b, 95f, 96f, 98b, 32
+	.popsection
+.endm
+
 .macro CALL_16 offset, selector
 	AT	\offset
 	lcall	$\selector, $0
@@ -21,12 +32,17 @@
 	.balign	4096, 0xcc
 	.globl	conforming_page
 conforming_page:
+	FOR_PROGRAMS "conforming", "answer CS, and return"
 	AT	CONFORMING_CALL
-	mov	%cs, %eax
+95:	mov	%cs, %eax
 	lret
+96:
+	FOR_PROGRAMS "jmp-gate", "answer CS, and jump back"
+	FOR_PROGRAMS "jmp-gate-16", "answer CS, and jump back"
 	AT	CONFORMING_JUMP
-	mov	%cs, %eax
+95:	mov	%cs, %eax
 	ljmp	*(%ebp)
+96:
 	AT	CONFORMING_BACK
 	ljmp	*(%ebp)
 	CALL_16	CONFORMING_GATE_16_0, SELECTOR_GATE_16_0

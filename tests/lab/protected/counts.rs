@@ -27,9 +27,8 @@ fn pairs_of_steps_add_what_their_listings_say() {
 fn a_row_counts_what_a_log_of_every_instruction_has() {
     const PLAIN: &str = "pti=off smap=off";
     const CLASSIC: &str = "pti=on smap=off exit=iret stack=minimum copy-frame=on paging=classic";
-    const MUCH: &str = "pti=on smap=on stack=frame copy-frame=on paging=wide verw=on ibrs=on";
-    const MORE: &str =
-        "pti=trampoline exit=iret stack=frame filter=4 audit=on observe=on copy-frame=off verw=off ibrs=off";
+    const MUCH: &str = "pti=on smap=on stack=frame copy-frame=on paging=wide verw=on ibrs=on events-by=task";
+    const MORE: &str = "pti=trampoline exit=iret stack=frame filter=4 audit=on observe=on copy-frame=off verw=off ibrs=off events-by=gate";
     const BY_TASKS: &str = "pti=on smap=off events-by=task";
     const LIMITED: &str = "segments=limited exit=iret pti=on smap=on stack=minimum";
     for (emulator, configurations, least) in [

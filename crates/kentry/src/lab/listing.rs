@@ -56,12 +56,16 @@ pub fn path_of(mode: Mode, entry: &Entry) -> Result<String, Error> {
     let names = file.into_iter().flat_map(|file| [format!("{file}_{abi}"), file]);
     let mut known = names.filter(|name| paths.path(name).is_some());
     known.next().ok_or_else(|| {
-        Error::Usage(format!(
-            "{} has no path of its own in the kernel; `kentry explain` tells where it goes",
-            entry.name
-        ))
+        let why = match entry.group.as_str() {
+            NEIGHBOURS => "executes nothing of the kernel",
+            _ => "has no path of its own in the kernel",
+        };
+        Error::Usage(format!("{} {why}; `kentry explain` tells where it goes", entry.name))
     })
 }
+
+/// The group of what does not enter the kernel, but for those that fault, which have a path.
+const NEIGHBOURS: &str = "neighbours";
 
 /// The same in a configuration: in Linux's order, an entry may have a path of its own name.
 ///
@@ -89,6 +93,27 @@ pub fn paths_of(mode: Mode, entry: &Entry) -> Result<Vec<String>, Error> {
 
 fn internal(error: table::paths::Error) -> Error {
     Error::Environment(error.to_string())
+}
+
+/// What an entry without a path executes of a page that the kernel has for programs: that is the same in every configuration.
+///
+/// # Errors
+/// [`Error::Environment`] when the kernel's file cannot be read.
+pub fn for_programs(mode: Mode, entry: &Entry) -> Result<Option<String>, Error> {
+    let (kernel, paths) = places::lab::kernel_paths(mode).map_err(internal)?;
+    let code = paths.for_programs.iter().find(|(name, _)| *name == entry.name);
+    Ok(code.map(|(name, code)| {
+        let (mut text, lines) = (String::new(), code.lines(&kernel));
+        line!(
+            text,
+            "{name}, in the kernel's page for programs: {} instructions, {} bytes, whatever the switches\n",
+            lines.len(),
+            code.code.len()
+        );
+        line!(text, "{}", report::plain(&code.name));
+        lines.iter().for_each(|line| put(&mut text, line));
+        text
+    }))
 }
 
 /// One path, or two side by side.

@@ -149,12 +149,17 @@ fn of_this_machine(interrupt: &Interrupt) -> Result<(Option<Environment>, Option
 fn list(args: &LabArgs, word: &str) -> Result<ExitCode, Error> {
     let kernel = args.lab_kernel.kernel();
     let (mode, entry) = (Mode::of(kernel), listing::entry(Table::get(), kernel, word)?);
-    let paths = listing::paths_of(mode, entry)?;
     let configurations = Configurations::new(Table::get(), kernel, &args.sets()?)?;
     if configurations.all.len() > 2 {
         return Err(Error::Usage("--listing takes two --set at most".into()));
     }
+    let for_programs = listing::for_programs(mode, entry)?;
+    let paths = if for_programs.is_none() { listing::paths_of(mode, entry)? } else { Vec::new() };
     let outputs = args.show.to.open(Kind::LISTING)?;
+    if let Some(text) = for_programs {
+        outputs.write(Look::WHOLE, |_, _| Ok::<_, Error>(text.clone().into_bytes()))?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let limits = limits(&args.options()?, &interrupts::noted());
     // The same code is built wherever the kernel runs.
     let emulator = choose(&args.options()?, &limits, &mut |_| ())?;

@@ -128,7 +128,8 @@ pub struct Path {
     pub beside: Vec<Beside>,
 }
 
-/// Code in no path that each call through one executes, each instruction once (BESIDE of path.inc): a task begins where its TSS says.
+/// Code in no path, each instruction of which is executed once: by each call through a path (BESIDE of path.inc), for a task begins where its TSS says; or by
+/// an entry in ring 3, in a page that the kernel has for programs (conforming.S).
 #[derive(Debug, Clone)]
 pub struct Beside {
     /// What it is.
@@ -144,13 +145,17 @@ pub struct Beside {
 impl Beside {
     /// Those of the path whose address is kept there.
     fn of(file: &File, table: &[u64], path: u64) -> Result<Vec<Beside>, Error> {
-        let rows = table.chunks_exact(5).filter(|row| row[0] == path);
-        rows.map(|row| {
-            let [start, end, name, bits] = [row[1], row[2], row[3], row[4]];
-            let code = file.bytes(start, end.saturating_sub(start))?.to_vec();
-            Ok(Beside { name: file.text(name)?, start, code, bits: bits as u32 })
-        })
-        .collect()
+        let rows = table.chunks_exact(Self::WORDS).filter(|row| row[0] == path);
+        rows.map(|row| Beside::read(file, row)).collect()
+    }
+
+    const WORDS: usize = 5;
+
+    /// A row of a table, behind whose it is.
+    fn read(file: &File, row: &[u64]) -> Result<Beside, Error> {
+        let [start, end, name, bits] = [row[1], row[2], row[3], row[4]];
+        let code = file.bytes(start, end.saturating_sub(start))?.to_vec();
+        Ok(Beside { name: file.text(name)?, start, code, bits: bits as u32 })
     }
 }
 
@@ -187,6 +192,8 @@ pub struct Paths {
     pub paths: Vec<Path>,
     /// The steps that are attached to hooks, by the hook's number, in their order.
     pub attached: Vec<(u64, Steps)>,
+    /// What entries without a path execute of the kernel's pages for programs, by the entry's name.
+    pub for_programs: Vec<(String, Beside)>,
     /// Displacements that are corrected; faults and where they go on; parameters and their switches: as the tables have them.
     pub(crate) branches: Vec<u64>,
     pub(crate) faults: Vec<u64>,
@@ -217,11 +224,16 @@ impl Paths {
         let attached = file.table("path_attached")?;
         let attached =
             attached.chunks_exact(2).map(|pair| Ok((pair[1], steps_at(file, pair[0], &executed)?)));
+        let for_programs = file.table("code_for_programs")?;
+        let for_programs = for_programs
+            .chunks_exact(Beside::WORDS)
+            .map(|row| Ok((file.text(row[0])?, Beside::read(file, row)?)));
         let limits = file.symbol("path_limits")?;
         let limit = |index: u64| file.word(limits + file.word_bytes() * index);
         Ok(Paths {
             paths: paths.chunks(PATH_WORDS).map(path).collect::<Result<_, _>>()?,
             attached: attached.collect::<Result<_, Error>>()?,
+            for_programs: for_programs.collect::<Result<_, Error>>()?,
             branches: file.table("path_branches")?,
             faults: file.table("path_faults")?,
             parameters: file.table("path_parameters")?,
