@@ -9,8 +9,8 @@
 #define SYS_mmap2	192
 #define SIGSEGV		11
 #define SKIPPED		77
-#define CODE_16		0x183		// D = 0; it begins at BASE, and has 64 KiB
-#define DATA_16		0x18b		// B = 0; the same
+#define CODE_16		0x17		// D = 0; it begins at BASE, and has 64 KiB
+#define DATA_16		0x1f		// B = 0; the same
 #define USER_CODE_32	0x23
 #define USER_DATA	0x2b
 #define BASE		0x10000
@@ -86,7 +86,7 @@ stack_16:
 action:	.long	no_segment, 0, 0, 0, 0	// handler, flags, restorer, mask
 text:	.ascii	"hello through code16-int\n"
 text_end:
-closed:	.ascii	"closed: #GP, there is no segment of 16 bits at 0x18b (the lab's kernel for protected mode has one)\n"
+closed:	.ascii	"closed: #GP, there is no segment of 16 bits at 0x1f (the lab's kernel for protected mode has one)\n"
 closed_end:
 	.data
 	.balign	4

@@ -948,8 +948,8 @@ fn interrupts_at_every_instruction_of_linuxs_order_change_nothing() {
     const CONFIGURATIONS: [&str; 4] = [
         "pti=on copy-frame=on stack=frame exit=natural order=linux-5.10 idle=on swapgs=on gate=trap",
         "pti=on copy-frame=on stack=frame exit=natural order=linux-6.1 clear-registers=on ibrs=on verw=on returns=thunk gate=trap",
-        "pti=on copy-frame=on stack=frame exit=natural order=linux-6.12 clear-registers=on swapgs=on idle=on verw=on espfix=on stack-offset=prandom gate=trap",
-        "pti=trampoline copy-frame=on stack=frame exit=natural order=linux-6.12 swapgs=fence idle=on espfix=on gate=trap",
+        "pti=on copy-frame=on stack=frame exit=natural order=linux-6.12 clear-registers=on swapgs=on idle=on verw=on stack-offset=prandom gate=trap",
+        "pti=trampoline copy-frame=on stack=frame exit=natural order=linux-6.12 swapgs=fence idle=on gate=trap",
     ];
     check_all(INTEL, &CONFIGURATIONS);
     check_all(AMD, &CONFIGURATIONS[2..3]);
