@@ -146,7 +146,8 @@
 /* Protected mode's: 0xe0 to 0x120 are in abi/lab.h; and the kernel's code for call gates of 16 bits. */
 #define SELECTOR_GATE_16_CODE 0x128
 #define GDT_ENTRIES	      64
-#define LDT_ENTRIES	      4 /* the gate of System V, which long mode has twice as long; SELECTOR_CODE_16, SELECTOR_DATA_16 */
+/* Of the LDT: the gate of System V, which long mode has twice as long; SELECTOR_CODE_16, SELECTOR_DATA_16. */
+#define LDT_ENTRIES	      4
 #define TLS_ENTRIES	      3
 
 #define STAR_VALUE                                                                                           \
