@@ -20,7 +20,7 @@ test: ## Every test, as CI runs them, in some 45 minutes on two CPUs, or STAGES=
 	scripts/need.sh test
 	scripts/test.sh $(STAGES)
 
-quick: ## The inner loop, in under 2 minutes: formatter, clippy, tests without the lab, guests and long simulations
+quick: ## The inner loop, in some six minutes on two CPUs: formatter, clippy, tests without the lab, guests and long simulations
 	scripts/need.sh build
 	scripts/test.sh quick
 
