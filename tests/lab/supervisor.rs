@@ -206,16 +206,26 @@ fn number(entry: &str) -> String {
 
 /// What every call by each entry answers, where that kernel serves gettimeofday so.
 fn answers(switches: &str, code: &[u8]) -> Option<Vec<(&'static str, Vec<u64>)>> {
-    let program = freestanding(64, &["again64.S"]);
     let mut script = Script::new();
     script.set(switches);
-    ENTRIES_64.iter().for_each(|entry| _ = script.run(&program, &[entry, &number(entry)]));
-    let session = boot_kernel(&script, &serving(code), "")?;
+    let entries: Vec<_> = ENTRIES_64.iter().map(|entry| (*entry, number(entry))).collect();
+    answered(script, &freestanding(64, &["again64.S"]), &entries, &serving(code))
+}
+
+/// What again64.S, or again32.S, writes of its calls by each entry, of which the call's number stands behind the name.
+pub fn answered(
+    mut script: Script,
+    program: &Program,
+    entries: &[(&'static str, String)],
+    kernel: &[u8],
+) -> Option<Vec<(&'static str, Vec<u64>)>> {
+    entries.iter().for_each(|(entry, number)| _ = script.run(program, &[entry, number]));
+    let session = boot_kernel(&script, kernel, "")?;
     let words = |ran: &Ran| {
         assert_eq!(ran.end, End::Exited(0), "{}", ran.label);
         ran.output.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word)).collect()
     };
-    Some(ENTRIES_64.iter().copied().zip(session.ran.iter().map(words)).collect())
+    Some(entries.iter().map(|(entry, _)| *entry).zip(session.ran.iter().map(words)).collect())
 }
 
 /// or of r12 to r15, and ret

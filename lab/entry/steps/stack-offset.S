@@ -13,23 +13,25 @@
 
 #define OFFSET_MASK 0x3f0
 
-ATTACH IN_SAVED, 90
-STEP "stack offset: move the stack", SWITCH_STACK_OFFSET, IS(STACK_OFFSET_ON), NUMBERS, NOT(NUMBERS_NONE)
-	mov	stack_offset, %r11d
+/* By the number in r11. */
+.macro MOVE_STACK
 	and	$OFFSET_MASK, %r11d
 	sub	%r11, %rsp
 	push	%r11
 	push	%r11			# the stack stays aligned
+.endm
+
+ATTACH IN_SAVED, 90
+STEP "stack offset: move the stack", SWITCH_STACK_OFFSET, IS(STACK_OFFSET_ON), NUMBERS, NOT(NUMBERS_NONE)
+	mov	stack_offset, %r11d
+	MOVE_STACK
 STEP "stack offset: draw, and move the stack", SWITCH_STACK_OFFSET, IS(STACK_OFFSET_PRANDOM), NUMBERS, NOT(NUMBERS_NONE)
 	push	%rcx
 	push	%rdx
 	DRAW	%r11d, %ecx, %edx
 	pop	%rdx
 	pop	%rcx
-	and	$OFFSET_MASK, %r11d
-	sub	%r11, %rsp
-	push	%r11
-	push	%r11			# the stack stays aligned
+	MOVE_STACK
 END_ATTACH
 
 ATTACH OUT_SAVED, 10

@@ -69,8 +69,7 @@ pub fn besides(anatomy: &Anatomy) -> Vec<Setting> {
     let returns = returns.map(|(_, value)| Setting::new("returns", value));
     let clears = executes("clear_bhb_loop") || executes("clear_bhb_loop_nofence");
     let bhb = clears.then(|| Setting::new("bhb", "loop"));
-    let mut executed = anatomy.instructions.iter().filter(|one| one.ring == 0);
-    let looks = executed.any(|one| one.text.ends_with(" native_irq_return_ldt"));
+    let looks = anatomy.instructions.iter().any(|one| one.text.ends_with(" native_irq_return_ldt"));
     let espfix = looks.then(|| Setting::new("espfix", "on"));
     returns.into_iter().chain(bhb).chain(espfix).collect()
 }

@@ -9,7 +9,7 @@ use crate::lab::args::{LabArgs, Personality};
 use crate::measure::show;
 use crate::messages::{note, note_no_times};
 use crate::options::guest::Accel;
-use crate::options::output::Look;
+use crate::options::output::{Look, Outputs};
 use crate::os::interrupts;
 use crate::output::Target;
 use crate::saving::Saving;
@@ -153,13 +153,11 @@ fn list(args: &LabArgs, word: &str) -> Result<ExitCode, Error> {
     if configurations.all.len() > 2 {
         return Err(Error::Usage("--listing takes two --set at most".into()));
     }
-    let for_programs = listing::for_programs(mode, entry)?;
-    let paths = if for_programs.is_none() { listing::paths_of(mode, entry)? } else { Vec::new() };
-    let outputs = args.show.to.open(Kind::LISTING)?;
-    if let Some(text) = for_programs {
-        outputs.write(Look::WHOLE, |_, _| Ok::<_, Error>(text.clone().into_bytes()))?;
-        return Ok(ExitCode::SUCCESS);
+    if let Some(text) = listing::for_programs(mode, entry)? {
+        return write(args.show.to.open(Kind::LISTING)?, &text);
     }
+    let paths = listing::paths_of(mode, entry)?;
+    let outputs = args.show.to.open(Kind::LISTING)?;
     let limits = limits(&args.options()?, &interrupts::noted());
     // The same code is built wherever the kernel runs.
     let emulator = choose(&args.options()?, &limits, &mut |_| ())?;
@@ -168,8 +166,11 @@ fn list(args: &LabArgs, word: &str) -> Result<ExitCode, Error> {
         let listed = measure::lab::listing(entry, path, &configurations, &emulator, &limits)?;
         texts.push(listing::text(mode, path, &configurations.named, &listed)?);
     }
-    let text = texts.join("\n").into_bytes();
-    outputs.write(Look::WHOLE, |_, _| Ok::<_, Error>(text.clone()))?;
+    write(outputs, &texts.join("\n"))
+}
+
+fn write(outputs: Outputs, text: &str) -> Result<ExitCode, Error> {
+    outputs.write(Look::WHOLE, |_, _| Ok::<_, Error>(text.as_bytes().to_vec()))?;
     Ok(ExitCode::SUCCESS)
 }
 

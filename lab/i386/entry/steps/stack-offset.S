@@ -4,14 +4,19 @@
 
 #define OFFSET_MASK 0x3f0
 
-ATTACH IN_SAVED, 90
-STEP "stack offset: move the stack", SWITCH_STACK_OFFSET, IS(STACK_OFFSET_ON), NUMBERS, NOT(NUMBERS_NONE)
-	push	%ecx
-	mov	stack_offset, %ecx
+/* By the number in ecx, whose own value has been pushed. */
+.macro MOVE_STACK
 	and	$OFFSET_MASK, %ecx
 	sub	%ecx, %esp
 	push	%ecx
 	mov	4(%esp, %ecx), %ecx
+.endm
+
+ATTACH IN_SAVED, 90
+STEP "stack offset: move the stack", SWITCH_STACK_OFFSET, IS(STACK_OFFSET_ON), NUMBERS, NOT(NUMBERS_NONE)
+	push	%ecx
+	mov	stack_offset, %ecx
+	MOVE_STACK
 STEP "stack offset: draw, and move the stack", SWITCH_STACK_OFFSET, IS(STACK_OFFSET_PRANDOM), NUMBERS, NOT(NUMBERS_NONE)
 	push	%ecx
 	push	%eax
@@ -19,10 +24,7 @@ STEP "stack offset: draw, and move the stack", SWITCH_STACK_OFFSET, IS(STACK_OFF
 	DRAW	%ecx, %eax, %edx
 	pop	%edx
 	pop	%eax
-	and	$OFFSET_MASK, %ecx
-	sub	%ecx, %esp
-	push	%ecx
-	mov	4(%esp, %ecx), %ecx
+	MOVE_STACK
 END_ATTACH
 
 ATTACH OUT_SAVED, 10
