@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The tests. Ends with one line for all of them.
+# The tests. Ends with what each failed step said, and one line for all of them.
 #
 #	scripts/test.sh			every test
 #	scripts/test.sh STAGE...	these alone: unit, lab, guests, slow; whole: the lab, the distribution and the lab beside each Linux, with all
@@ -149,10 +149,18 @@ ended() {
 		skipped=$((skipped + 1))
 	else
 		count "$log" "$status" "$name"
+		[ "$status" = 0 ] || why "$name" "$log" >>"$logs/why"
 	fi
 	# The shell's own messages may stand before it.
 	echo "== $name took $(tail -n 1 "$log.time")"
 	unset "running[$pid]" "may_lack[$pid]"
+}
+
+# why NAME LOG: what tests that failed said by cargo's test runner, which is between lines "failures:"; of another step, its last lines.
+why() {
+	local said
+	said=$(awk '/^failures:$/ { on = !on; next } on' "$2" | head -n 100)
+	printf '== why %s failed\n%s\n' "$1" "${said:-$(tail -n 20 "$2")}"
 }
 
 # Each step that runs, its last line, and its tests that have not ended.
@@ -196,6 +204,7 @@ count() {
 }
 
 finish() {
+	[ ! -e "$logs/why" ] || cat "$logs/why"
 	[ ${#bad[@]} = 0 ] || printf 'FAILED: %s\n' "${bad[@]}"
 	echo "$passed passed, $failed failed, $skipped skipped"
 	[ ${#bad[@]} = 0 ] && [ "$failed" = 0 ]

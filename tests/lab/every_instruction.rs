@@ -73,7 +73,8 @@ const COPIES: [&str; 4] = ["gate_16_1", "gate_16_8", "gate_32_1", "gate_32_8"];
 /// What has code of its own only for how it is entered and left: looked at in the configurations in which those differ (ON_AMD), and in Bochs.
 const OF_FEW: &[&str] = &["bound", "gate_16_1", "gate_16_8", "gate_32_", "task", "double_fault", "v86"];
 
-/// Called from the conforming segment. QEMU goes back to no task there: it asks that DPL be RPL, which holds for other code alone (SDM vol. 3, 7.3, table 7-1).
+/// Called from the conforming segment. QEMU goes back to no task there: it asks that DPL be RPL, as SDM vol. 3, table 7-1 does of any code segment;
+/// its table 6-6 has #TS of a conforming one for DPL > CPL alone, as Bochs does.
 const OF_CONFORMING: &str = "gate_16_";
 
 /// Whether a case, or a path, is looked at with these switches.

@@ -639,6 +639,22 @@ SEGMENTS segments-lcall7
 1:
 END_SEGMENTS
 
+/* A debug trap at the gate's first instruction, which is the kernel's: behind it, the program's segments are what they were. */
+SEGMENTS segments-trap
+	mov	$NR_GETPPID, %eax
+	pushl	$(RFLAGS_TF | 2)
+	popfl
+	lcall	$GATE_I386, $0
+	dec	%eax
+	jnz	1f
+	mov	%ds, %ax
+	sub	$DATA_16, %ax
+	jnz	1f
+	mov	%es, %ax
+	sub	$DATA_16, %ax
+1:
+END_SEGMENTS
+
 SEGMENTS segments-ring1
 	mov	$NR_GETPPID, %eax
 	lcall	$0xb3, $0

@@ -26,13 +26,13 @@ static const struct event {
 #define EVENTS (sizeof(events) / sizeof(events[0]))
 
 /* Programs' page tables map them: the processor reads them before it loads CR3. */
-static struct tss tasks[EVENTS] __attribute__((section(".cpu_area"), aligned(16)));
+static struct tss event_tss[EVENTS] CPU_AREA;
 
 void events_init(void)
 {
 	for (unsigned i = 0; i < EVENTS; i++) {
-		tasks[i] = tss_of_kernel((word)events[i].code, (word)events[i].stack_top);
-		tables_set_task(SELECTOR_EVENT + 8 * i, &tasks[i]);
+		event_tss[i] = tss_of_kernel((word)events[i].code, (word)events[i].stack_top);
+		tables_set_task(SELECTOR_EVENT + 8 * i, &event_tss[i]);
 	}
 }
 
@@ -66,17 +66,18 @@ void events_configure(void)
 void events_set_tables(unsigned long cr3)
 {
 	for (unsigned i = 0; i < EVENTS; i++)
-		tasks[i].cr3 = cr3;
+		event_tss[i].cr3 = cr3;
 }
 
-/* Whether a selector can still be loaded that was loaded before. The LDT has gates alone. */
+/* Whether a selector can still be loaded that was loaded before. The null descriptor is not present. */
 static int is_loadable(uint32_t selector)
 {
+	const int is_local = (selector & SELECTOR_LOCAL) != 0;
 	const unsigned index = (selector & 0xffff) / 8;
 
-	if (selector & SELECTOR_LOCAL || !index || index >= GDT_ENTRIES)
+	if (index >= (is_local ? LDT_ENTRIES : GDT_ENTRIES))
 		return 0;
-	const uint32_t upper = (uint32_t)(gdt[index] >> 32);
+	const uint32_t upper = (uint32_t)((is_local ? ldt : gdt)[index] >> 32);
 	return (upper & PRESENT_MEMORY) == PRESENT_MEMORY && (!(upper & CODE) || upper & READABLE);
 }
 
@@ -95,7 +96,7 @@ static void drop_selectors(struct tss *task)
 /* Who goes on when the current task ends. */
 static struct tss *interrupted(unsigned event)
 {
-	return tss_named(tasks[event].link & 0xffff);
+	return tss_named(event_tss[event].link & 0xffff);
 }
 
 static int is_program(const struct tss *task)

@@ -31,9 +31,9 @@ _Static_assert(SELECTOR_KERNEL_CODE + 8 == SELECTOR_KERNEL_DATA, "sysenter");
 _Static_assert(SELECTOR_KERNEL_CODE + 16 == (SELECTOR_USER_CODE_32 & ~3), "sysexit");
 _Static_assert(SELECTOR_KERNEL_CODE + 24 == (SELECTOR_USER_DATA & ~3), "sysexit");
 
-uint64_t gdt[GDT_ENTRIES] CPU_AREA;
-static uint64_t idt[256] CPU_AREA;
-uint64_t ldt[LDT_ENTRIES] CPU_AREA;
+uint64_t gdt[GDT_ENTRIES] CPU_AREA_TABLE;
+static uint64_t idt[256] CPU_AREA_TABLE;
+uint64_t ldt[LDT_ENTRIES] CPU_AREA_TABLE;
 
 /*
  * The task that all others run in, and two bitmaps. The one of interrupts that virtual-8086 mode does not redirect lies directly below where

@@ -7,7 +7,9 @@
 
 #include <stdint.h>
 
-#define CPU_AREA __attribute__((section(".cpu_area"), aligned(16)))
+/* What has a type that says how it is aligned must not say anything else of that: a variable's own `aligned` takes the place of its type's. */
+#define CPU_AREA       __attribute__((section(".cpu_area")))
+#define CPU_AREA_TABLE CPU_AREA __attribute__((aligned(16)))
 
 /*
  * SDM vol. 3, 7.2.1: of 32 bits. With CR4.CET processors ask for the word behind the I/O map's base, too. Aligned so that none lies over

@@ -123,14 +123,14 @@ exception_at_any_time:
 	add	$8, %esp
 	TEST_RING	GATE_CS
 	jz	exception_iret
-	testb	$ANY_TIME_VERW, %ss:any_time_steps
+	testb	$ANY_TIME_ESPFIX, %ss:any_time_steps
 	jz	1f
-	verw	%ss:verw_selector
-1:	testb	$ANY_TIME_ESPFIX, %ss:any_time_steps
-	jz	exception_iret
 	cmpw	$SELECTOR_DATA_16, GATE_SS(%esp)
-	jne	exception_iret
+	jne	1f
 	TO_OTHER_NAME
+1:	testb	$ANY_TIME_VERW, %cs:any_time_steps	# the stack's segment may have another base now
+	jz	exception_iret
+	verw	%cs:verw_selector
 exception_iret:
 	iret
 7:	movzwl	%sp, %eax

@@ -360,6 +360,19 @@ fn these_functions_of_the_kernels_load_the_task_register() {
     }
 }
 
+/// SDM vol. 3, 7.2.1: a processor may read and write physical memory behind the first byte of a TSS, and so none lies over the end of a page. Where
+/// they lie decides how many lines a switch takes, too, which must not hang on their neighbours.
+#[test]
+fn no_task_state_segment_lies_over_the_end_of_a_page() {
+    const TSS: u64 = 128;
+    let kernel = Kernel::in_mode(Mode::Protected);
+    for (name, bytes) in
+        [("task_tss", TSS), ("event_tss", TSS), ("double_fault_tss", TSS), ("whole_tss", 256), ("tss_16", 64)]
+    {
+        assert_eq!(kernel.symbol(name) % bytes, 0, "{name}");
+    }
+}
+
 /// An NMI may come between any two instructions, and its gate changes with events-by: each gate is written by one. gates_land changes nothing but
 /// the lower half.
 #[test]

@@ -10,14 +10,15 @@ use places::lab::{End, Limits, Mode, Qemu};
 use table::Table;
 
 /// Each has other steps on the way in or out, or other page tables.
-const PATHS: [&str; 7] = [
+const PATHS: [&str; 8] = [
     "pti=off smap=off stack=minimum",
     "pti=on smap=on stack=minimum gate=trap",
     "pti=off smap=on stack=frame exit=iret",
     "pti=trampoline copy-frame=on smap=on stack=minimum exit=iret",
     "pti=on copy-frame=on smap=off stack=frame exit=natural gate=interrupt",
     "pti=on smap=off copy-frame=on stack=minimum paging=classic",
-    "pti=on smap=off copy-frame=off stack=frame paging=wide work=on",
+    "pti=on smap=off copy-frame=on stack=minimum paging=wide events-by=task",
+    "pti=on smap=off copy-frame=off stack=frame paging=wide work=on events-by=gate",
 ];
 
 /// What CR4.VME leaves to the processor, each with a program that asks for VIP, which it does not get; and whether it would set IF. TCG has no VME.
@@ -132,6 +133,7 @@ const SEGMENTS: [&str; 5] =
 
 fn segments() -> Vec<Case> {
     let mut cases: Vec<Case> = SEGMENTS.map(|name| case(name, Exit(0))).into();
+    cases.push(case("segments-trap", Exit(0)));
     // The way back would be a far return of ring 1.
     cases.push(case("segments-ring1", Vector(13)));
     cases
@@ -147,7 +149,10 @@ fn wrong(emulator: Emulator, script: Script, cases: impl Fn(&str) -> Vec<Case>) 
     // Bochs is slower by far.
     let few = PATHS.into_iter().step_by(if emulator.is_tcg() { 1 } else { 3 });
     let of_linux = PATHS_OF_LINUX.into_iter().filter(|_| !protected);
-    for switches in few.filter(|switches| protected || !switches.contains("paging")).chain(of_linux) {
+    // Long mode has neither switch.
+    let of_both =
+        |switches: &&str| protected || !["paging", "events-by"].iter().any(|of| switches.contains(of));
+    for switches in few.filter(of_both).chain(of_linux) {
         script.set(switches);
         for (words, ends) in cases(switches) {
             script.exec(&program, &[words.as_str(), "0"]);
