@@ -592,7 +592,10 @@ mod tests {
         let of = |release: &str| name(args("syscall").profile(Table::get(), release).unwrap());
         assert_eq!(of("6.1.0-56-cloud-amd64"), Some("linux-6.1"));
         assert_eq!(of("6.12.117+deb12-cloud-amd64"), Some("linux-6.12"));
-        assert_eq!((of("5.15.1"), of("7.3-rc1")), (Some("linux-5.10"), Some("linux-7.2")));
+        assert_eq!(
+            (of("5.15.1"), of("7.2.13"), of("7.3-rc1")),
+            (Some("linux-5.10"), Some("linux-7.1"), Some("linux-7.3"))
+        );
         assert_eq!(of("6.19-rc1"), Some("linux-6.18"));
         assert_eq!((of("4.9.0"), of("")), (None, None));
         let named = |text: &str| args(text).profile(Table::get(), "6.1.0");
