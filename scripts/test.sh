@@ -267,9 +267,9 @@ unit() {
 	beside "examples in documentation" "${rust[@]}" --doc
 }
 
-# Twice as many at once as there are CPUs: emulators wait for a part of their time.
+# Three times as many at once as there are CPUs: emulators wait for a part of their time.
 lab() {
-	beside "the lab" "${rust[@]}" --test lab -- --test-threads $(($(nproc) * 2))
+	beside "the lab" "${rust[@]}" --test lab -- --test-threads $(($(nproc) * 3))
 }
 
 # What the inner loop leaves out beside the lab, scripts and documentation: the tests of crates that simulate for long (simulated::, too), and those across

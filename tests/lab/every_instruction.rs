@@ -79,7 +79,7 @@ const OF_CONFORMING: &str = "gate_16_";
 
 /// Whether a case, or a path, is looked at with these switches.
 fn is_looked_at(name: &str, switches: &str) -> bool {
-    if switches == BY_TASKS && (name.contains(OF_CONFORMING) || name.contains("task")) {
+    if switches == BY_TASKS && name.contains(OF_CONFORMING) {
         return false;
     }
     let is_of_few = OF_FEW.iter().any(|few| name.contains(few));

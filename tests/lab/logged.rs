@@ -230,7 +230,8 @@ fn no_program_could_use_an_old_translation_without_identifiers() {
     let (mut script, own, questions) = (Script::new(), own(), questions());
     let others =
         ["pti=on vsyscall=original cr3-writes=2", "pti=off vsyscall=none", "pti=trampoline copy-frame=on"];
-    for switches in PATHS.iter().chain(&others) {
+    // The flushes of a path hang on isolation alone, which each second one of these has.
+    for switches in PATHS.iter().take(if is_whole() { PATHS.len() } else { 4 }).chain(&others) {
         script.set(switches);
         own.iter().for_each(|program| _ = script.exec::<&str>(program, &[]));
         rows(&mut script);
@@ -271,15 +272,15 @@ fn no_program_could_use_an_old_translation_with_identifiers() {
 /// Values of a switch, in an order in which each page that one makes global is changed by the next.
 const VSYSCALL: [&str; 3] = ["native", "original", "none"];
 
-/// What a processor without identifiers can do, or those that need them: all combinations, or half of them, in which any three of the four
+/// What a processor without identifiers can do, or those that need them: all combinations, or a quarter of them, in which any two of the four
 /// switches have all their values beside each other.
-fn combinations(pcids: &[&str], flushes: &[&str], is_half: bool) -> Vec<String> {
+fn combinations(pcids: &[&str], flushes: &[&str], is_quarter: bool) -> Vec<String> {
     let mut all = Vec::new();
     for (first, pcid) in pcids.iter().enumerate() {
         for (second, pti) in ["off", "on", "trampoline"].iter().enumerate() {
             for (third, global) in ["off", "on"].iter().enumerate() {
                 for (fourth, flush) in flushes.iter().enumerate() {
-                    if is_half && (first + second + third + fourth) % 2 != 0 {
+                    if is_quarter && (first + second + third + fourth) % 4 != 0 {
                         continue;
                     }
                     let vsyscall = VSYSCALL[all.len() % VSYSCALL.len()];
