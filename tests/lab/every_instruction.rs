@@ -70,7 +70,7 @@ pub const OF_PROTECTED: &[&str] = &[
 /// Through a gate that copies words, which a QEMU before 9.1 reads as the kernel does: SMAP refuses that.
 const COPIES: [&str; 4] = ["gate_16_1", "gate_16_8", "gate_32_1", "gate_32_8"];
 
-/// What has code of its own only for how it is entered and left: looked at in the configurations in which those differ (ON_AMD), and in Bochs.
+/// What has code of its own only for how it is entered and left: looked at in the configurations in which those differ (ON_AMD, BY_TASKS), and in Bochs.
 const OF_FEW: &[&str] = &["bound", "gate_16_1", "gate_16_8", "gate_32_", "task", "double_fault", "v86"];
 
 /// Called from the conforming segment. QEMU goes back to no task there: it asks that DPL be RPL, as SDM vol. 3, table 7-1 does of any code segment;

@@ -200,7 +200,7 @@ fn look(machine: &Machine) -> Result<Seen, String> {
     Ok(Seen { session, pages, memory, io_apics: io_apics.into_iter().collect() })
 }
 
-/// The one that the command boots has none.
+/// Whether QEMU hands out ACPI's tables; as kentry boots it, it does not.
 fn has_acpi(machine: &Machine) -> bool {
     machine.words.iter().any(|word| word.ends_with("acpi=on"))
 }

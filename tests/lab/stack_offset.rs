@@ -1,4 +1,4 @@
-//! `stack-offset=prandom`: by every entry of either kernel, each call moves the stack by the next number of Linux's generator.
+//! `stack-offset=prandom`: by the entries of either kernel that again64.S and again32.S are run with here, each call moves the stack by the next number of Linux's generator.
 
 use crate::build::freestanding;
 use crate::guest::Script;
@@ -91,7 +91,7 @@ fn stack_pointers(mode: Mode, seed: u64, switches: &str) -> Option<Vec<(&'static
     answered(script, &program, &entries, &file)
 }
 
-fn check(mode: Mode, words_pushed: u64, configurations: &[&str]) {
+fn check(mode: Mode, bytes_pushed: u64, configurations: &[&str]) {
     let mut compared = 0;
     for (seed, others) in
         [0, 20_261_128].iter().flat_map(|seed| configurations.iter().map(move |one| (*seed, one)))
@@ -102,7 +102,7 @@ fn check(mode: Mode, words_pushed: u64, configurations: &[&str]) {
             let mut generator = Generator::of_plan(seed);
             let expected: Vec<u64> = drawn.iter().map(|_| u64::from(generator.next() & 0x3f0)).collect();
             let found: Vec<u64> =
-                off.iter().zip(drawn).map(|(off, drawn)| off - words_pushed - drawn).collect();
+                off.iter().zip(drawn).map(|(off, drawn)| off - bytes_pushed - drawn).collect();
             assert_eq!(found, expected, "{mode:?} seed {seed}, {others}: {entry}");
             compared += found.len();
         }

@@ -297,7 +297,7 @@ impl<'a> Kernel<'a> {
     }
 
     fn around_the_service(&self, like: &mut Likeness) {
-        // 7.1 and 7.2 move the stack behind the test for work, all others before it.
+        // 7.1 and 7.2 move the stack behind the test for work; until 7.0 and since 7.3, Linux does so before it.
         let comes_first = !self.is_since(DRAWS_BY_GENERATOR) || self.is_since((7, 3));
         if comes_first {
             self.stack_offset(like);
@@ -323,8 +323,11 @@ impl<'a> Kernel<'a> {
                 let says = format!("randomize_kstack_offset: {source}");
                 if self.is_since(DRAWS_BY_GENERATOR) {
                     like.guess("stack-offset", "prandom", says, "drawn of a generator since 7.1");
-                } else {
+                } else if self.version.is_some() {
                     like.say("stack-offset", "on", says);
+                } else {
+                    let why = "of what it is drawn depends on the version, which is not known";
+                    like.guess("stack-offset", "on", says, why);
                 }
             }
             Some(false) => {}

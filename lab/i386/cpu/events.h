@@ -1,8 +1,8 @@
 /*
  * events-by=task: #DB, NMI and #MC come by task gates, each with a task and a stack of its own, on processors of any vendor.
  *
- * They may come at any instruction, on AMD's also where the kernel has no stack yet: behind AMD's syscall, which leaves esp the program's
- * (entry/syscall-i386.S). An interrupt gate would push its frame wherever the program's esp points, as the supervisor. A task gate loads SS and
+ * They may come at any instruction. On AMD's processors that includes those behind syscall, where esp is still the program's
+ * (entry/syscall-i386.S): an interrupt gate would push its frame wherever the program's esp points, as the supervisor. A task gate loads SS and
  * esp, and CR3 (SDM vol. 3, 7.3; APM vol. 2, 12.3).
  *
  * What a switch of tasks does besides, and what is done about it:
@@ -13,8 +13,8 @@
  * - LDTR is loaded from the TSS, and never stored there.
  * - CR0.TS is set, there and back: the next use of the FPU is #NM, which clears it (exception.c).
  * - A link, NT and the busy flag are the processor's, which undoes them by iret.
- * - With ibt=on, Intel's processors ask for endbr32 where a gate has entered a task, which may be behind its iret; not where iret has gone back
- *   (Bochs).
+ * - With ibt=on, a task that a gate enters must begin with endbr32. One that is entered again goes on behind its iret, so a second stands
+ *   there (events.S). Where iret goes back to a task, none is asked for (Bochs).
  */
 #pragma once
 

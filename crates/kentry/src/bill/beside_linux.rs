@@ -36,7 +36,7 @@ const UNPROTECTED: [[&str; 2]; 2] = [["mitigations", "off"], ["kstack-offset", "
 pub fn run(args: &BillArgs, kernel: &str) -> Result<ExitCode, Error> {
     let outputs = args.to.open(Kind::ASSEMBLY)?;
     let signal = signal(args)?;
-    let Some(Boots { followed, .. }) = follow(args, kernel, None, signal)? else {
+    let Some(Paths { followed, .. }) = follow(args, kernel, None, signal)? else {
         return Ok(ExitCode::from(UNFINISHED));
     };
     let interrupt = interrupts::noted();
@@ -58,7 +58,7 @@ pub fn explain(args: &BillArgs, kernel: &str) -> Result<ExitCode, Error> {
     let outputs = args.to.open(Kind::BILL)?;
     let saving = Saving::prepare(&args.save, &mut note)?;
     let against = |release: &str| unprotected(Table::get(), release);
-    let Some(Boots { followed, unprotected, left_out }) = follow(args, kernel, Some(against), None)? else {
+    let Some(Paths { followed, unprotected, left_out }) = follow(args, kernel, Some(against), None)? else {
         return Ok(ExitCode::from(UNFINISHED));
     };
     let interrupt = interrupts::noted();
@@ -87,8 +87,8 @@ fn signal(args: &BillArgs) -> Result<Option<&'static str>, Error> {
     Ok(entry.signal_in_place_of(&operation.name))
 }
 
-/// What was followed.
-struct Boots {
+/// The kernel's path as it boots by itself, and with what switches its protections off.
+struct Paths {
     followed: Followed,
     unprotected: Option<Followed>,
     /// Why the second was not followed.
@@ -102,7 +102,7 @@ fn follow(
     kernel: &str,
     against: Option<fn(&str) -> Option<String>>,
     signal: Option<&str>,
-) -> Result<Option<Boots>, Error> {
+) -> Result<Option<Paths>, Error> {
     let table = Table::get();
     let (entry, operation) = args.row(table)?;
     // The kernel's release may tell which profile it is; what is wrong with all of them is refused before anything boots.
@@ -127,7 +127,7 @@ fn follow(
     if signal.is_some() {
         followed.anatomy = to_the_handler(&followed.anatomy);
     }
-    Ok(Some(Boots { followed, unprotected: paths.next(), left_out }))
+    Ok(Some(Paths { followed, unprotected: paths.next(), left_out }))
 }
 
 /// The lab's path beside that of a Linux.

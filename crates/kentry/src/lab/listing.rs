@@ -64,7 +64,7 @@ pub fn path_of(mode: Mode, entry: &Entry) -> Result<String, Error> {
     })
 }
 
-/// The group of what does not enter the kernel, but for those that fault, which have a path.
+/// The group of entries that do not enter the kernel. None has a path.
 const NEIGHBOURS: &str = "neighbours";
 
 /// The same in a configuration: in Linux's order, an entry may have a path of its own name.

@@ -19,7 +19,7 @@ use table::{Entry, Kernel, Operation, Table};
 const PASSED: u64 = abi::CHECKS + abi::WARM_SAMPLES + 2;
 
 /// So many interrupts by the timer are tried until one ends within that.
-const TICKS: usize = 4;
+const TICKS: usize = 12;
 
 /// Code segments of programs (arch/x86/include/asm/segment.h): only 64-bit code has this one.
 const USER_CS: u32 = 0x33;
