@@ -36,7 +36,7 @@ impl Event {
         }
     }
 
-    /// The most instructions that are followed of it. An interrupt by the timer has six to twenty thousand, where no other task runs. An execve
+    /// The most instructions that are followed of it. An interrupt by the timer has six to twenty thousand where no other task runs. An execve
     /// has some two hundred thousand, and a kernel that does more than twice as much is not followed for minutes on end.
     pub fn most(self) -> usize {
         match self {

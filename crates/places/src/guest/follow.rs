@@ -18,8 +18,8 @@ use table::{Entry, Kernel, Operation, Table};
 /// Uses of an entry that pass before one is followed: those that a probe makes before it keeps a sample, and the first two that it keeps.
 const PASSED: u64 = abi::CHECKS + abi::WARM_SAMPLES + 2;
 
-/// So many interrupts by the timer are tried until one ends within that.
-const TICKS: usize = 12;
+/// So many interrupts by the timer are tried until one ends within [`MOST`], as all do in which no other task runs. The last may be longer.
+const TICKS: usize = 4;
 
 /// Code segments of programs (arch/x86/include/asm/segment.h): only 64-bit code has this one.
 const USER_CS: u32 = 0x33;
@@ -213,8 +213,9 @@ impl<C: Read + Write> Follower<C> {
     /// ends, of a few. Behind one that does not, the kernel had other tasks run before it went on. Whether one was there; otherwise the guest
     /// has stopped at another address.
     fn timer(&mut self, address: u64) -> Result<bool, Error> {
-        for _ in 0..TICKS {
-            if !self.tick(address)? {
+        for tick in 1..=TICKS {
+            let most = if tick == TICKS { Event::TimerInterrupt.most() } else { MOST };
+            if !self.tick(address, most)? {
                 return Ok(false);
             }
             if matches!(self.followed.event, Some(Ok(_))) {
@@ -225,7 +226,7 @@ impl<C: Read + Write> Follower<C> {
     }
 
     /// Follows the next interrupt by the timer that does not interrupt the kernel. Whether one came.
-    fn tick(&mut self, address: u64) -> Result<bool, Error> {
+    fn tick(&mut self, address: u64, most: usize) -> Result<bool, Error> {
         self.debugger.insert(address)?;
         let at = loop {
             self.debugger.go()?;
@@ -238,7 +239,6 @@ impl<C: Read + Write> Follower<C> {
         self.memory.forget();
         let is_here = at.rip == address;
         if is_here {
-            let most = Event::TimerInterrupt.most();
             let steps = self.steps(&at, most, |at| at.ring() == 3)?;
             self.followed.event = Some(steps.ok_or_else(|| endless("the timer's interrupt", most)));
         }
