@@ -332,6 +332,77 @@ mod tests {
         trace.steps.len() - trace.control
     }
 
+    const ENTRY: u64 = 0xffff_ffff_8100_0000;
+
+    /// A guest's debugger: each tick executes so many instructions of the kernel, all at its entry, before the program goes on.
+    struct Ticks<'a> {
+        each: &'a [usize],
+        came: &'a mut usize,
+        left: usize,
+        answer: Vec<u8>,
+    }
+
+    impl Write for Ticks<'_> {
+        fn write(&mut self, packet: &[u8]) -> std::io::Result<usize> {
+            let text = std::str::from_utf8(packet).unwrap();
+            let (asked, _) = text.split_once('$').unwrap().1.split_once('#').unwrap();
+            let answer = match &asked[..1] {
+                "s" | "c" => {
+                    self.left = self.left.saturating_sub(1);
+                    if asked == "c" {
+                        self.left = self.each[*self.came];
+                        *self.came += 1;
+                    }
+                    "T05".into()
+                }
+                "g" => {
+                    let (rip, cs) = if self.left > 0 { (ENTRY, 0x10_u32) } else { (0x40_1000, USER_CS) };
+                    let quads: String =
+                        (0..16).chain([rip]).map(|quad: u64| format!("{:016x}", quad.swap_bytes())).collect();
+                    format!("{quads}{:08x}{:08x}", 0, cs.swap_bytes())
+                }
+                // Each of the words that the processor has pushed is a selector of programs; as code, it is an instruction of two bytes.
+                "m" => "33".repeat(usize::from_str_radix(asked.split_once(',').unwrap().1, 16).unwrap()),
+                _ => "OK".into(),
+            };
+            let sum = answer.bytes().fold(0u8, u8::wrapping_add);
+            self.answer = format!("+${answer}#{sum:02x}").into();
+            Ok(packet.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Read for Ticks<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            let length = self.answer.len().min(buffer.len());
+            buffer[..length].copy_from_slice(&self.answer[..length]);
+            self.answer.drain(..length);
+            Ok(length)
+        }
+    }
+
+    /// What is followed of a guest whose ticks execute so many instructions each, and how many came.
+    fn tick_followed(each: &[usize]) -> (Result<usize, String>, usize) {
+        let mut came = 0;
+        let mut follower = Follower::new(Ticks { each, came: &mut came, left: 0, answer: Vec::new() });
+        assert!(follower.timer(ENTRY).unwrap());
+        let event = follower.followed.event.take().unwrap();
+        drop(follower);
+        (event.map(|steps| steps.len()), came)
+    }
+
+    #[test]
+    fn a_tick_without_other_tasks_is_preferred_and_the_last_may_be_long() {
+        assert_eq!(tick_followed(&[8000]), (Ok(8000), 1));
+        assert_eq!(tick_followed(&[25_000, 8000, 9000]), (Ok(8000), 2));
+        assert_eq!(tick_followed(&[25_000; TICKS]), (Ok(25_000), TICKS));
+        let (endless, came) = tick_followed(&[60_000; TICKS]);
+        assert!(endless.unwrap_err().ends_with("did not end within 50000 instructions") && came == TICKS);
+    }
+
     #[test]
     fn an_instruction_that_faults_is_not_counted() {
         let (load, divide, nothing) = ([0x8a, 0x07], [0xf7, 0xf1], []);
