@@ -1,4 +1,5 @@
-//! `stack-offset=prandom`: by the entries of either kernel that again64.S and again32.S are run with here, each call moves the stack by the next number of Linux's generator.
+//! `stack-offset=prandom`: by the entries of either kernel that again64.S and again32.S are run with here, each call moves the stack by the next
+//! number of Linux's generator.
 
 use crate::build::freestanding;
 use crate::guest::Script;
