@@ -511,6 +511,7 @@ mod tests {
             ("7.1.3+deb13-amd64", " work=on stack-offset=prandom? index-mask"),
             ("7.2.13+deb14-amd64", " work=on stack-offset=prandom? index-mask"),
             ("7.3.4+deb13-amd64", " stack-offset=prandom? work=on index-mask"),
+            ("a name of its own", " stack-offset=on? work=on "),
         ] {
             later.kernel.release = Some(release.into());
             assert!(steps(&later).contains(expected), "{release}: {}", steps(&later));

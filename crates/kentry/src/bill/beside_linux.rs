@@ -36,7 +36,7 @@ const UNPROTECTED: [[&str; 2]; 2] = [["mitigations", "off"], ["kstack-offset", "
 pub fn run(args: &BillArgs, kernel: &str) -> Result<ExitCode, Error> {
     let outputs = args.to.open(Kind::ASSEMBLY)?;
     let signal = signal(args)?;
-    let Some(Paths { followed, .. }) = follow(args, kernel, None, signal)? else {
+    let Some(WithAndWithout { followed, .. }) = follow(args, kernel, None, signal)? else {
         return Ok(ExitCode::from(UNFINISHED));
     };
     let interrupt = interrupts::noted();
@@ -58,7 +58,8 @@ pub fn explain(args: &BillArgs, kernel: &str) -> Result<ExitCode, Error> {
     let outputs = args.to.open(Kind::BILL)?;
     let saving = Saving::prepare(&args.save, &mut note)?;
     let against = |release: &str| unprotected(Table::get(), release);
-    let Some(Paths { followed, unprotected, left_out }) = follow(args, kernel, Some(against), None)? else {
+    let Some(WithAndWithout { followed, unprotected, left_out }) = follow(args, kernel, Some(against), None)?
+    else {
         return Ok(ExitCode::from(UNFINISHED));
     };
     let interrupt = interrupts::noted();
@@ -88,7 +89,7 @@ fn signal(args: &BillArgs) -> Result<Option<&'static str>, Error> {
 }
 
 /// The kernel's path as it boots by itself, and with what switches its protections off.
-struct Paths {
+struct WithAndWithout {
     followed: Followed,
     unprotected: Option<Followed>,
     /// Why the second was not followed.
@@ -102,7 +103,7 @@ fn follow(
     kernel: &str,
     against: Option<fn(&str) -> Option<String>>,
     signal: Option<&str>,
-) -> Result<Option<Paths>, Error> {
+) -> Result<Option<WithAndWithout>, Error> {
     let table = Table::get();
     let (entry, operation) = args.row(table)?;
     // The kernel's release may tell which profile it is; what is wrong with all of them is refused before anything boots.
@@ -127,7 +128,7 @@ fn follow(
     if signal.is_some() {
         followed.anatomy = to_the_handler(&followed.anatomy);
     }
-    Ok(Some(Paths { followed, unprotected: paths.next(), left_out }))
+    Ok(Some(WithAndWithout { followed, unprotected: paths.next(), left_out }))
 }
 
 /// The lab's path beside that of a Linux.

@@ -18,7 +18,7 @@ use table::{Entry, Kernel, Operation, Table};
 /// Uses of an entry that pass before one is followed: those that a probe makes before it keeps a sample, and the first two that it keeps.
 const PASSED: u64 = abi::CHECKS + abi::WARM_SAMPLES + 2;
 
-/// So many interrupts by the timer are tried until one ends within [`MOST`], as all do in which no other task runs. The last may be longer.
+/// So many interrupts by the timer are tried until one ends within [`MOST`], as all did that were seen without other tasks. The last may be longer.
 const TICKS: usize = 4;
 
 /// Code segments of programs (arch/x86/include/asm/segment.h): only 64-bit code has this one.
