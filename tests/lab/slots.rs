@@ -72,7 +72,7 @@ fn stack_pointers(layout: u64, switches: &str) -> [u64; 2] {
     let (folder, mut script) = (tempfile::tempdir().unwrap(), Script::new());
     script.set(switches);
     script.layout(layout);
-    script.run(&program(64, 0), &["no-memory", "1"]);
+    script.run(&program(64), &["no-memory", "1"]);
     let log = folder.path().join("log");
     let session = boot_with(&script, &format!("-d int -D {}", log.display())).unwrap();
     assert_eq!(session.ran[0].end, places::lab::End::Exited(0), "{layout}");
@@ -109,7 +109,7 @@ fn a_layout_moves_stacks_and_no_stack_leaves_its_pages() {
 
 #[test]
 fn a_layout_between_programs_that_run_together_is_refused() {
-    let (mut script, program) = (Script::new(), program(64, 0));
+    let (mut script, program) = (Script::new(), program(64));
     script.beside(&program, &["nothing"]);
     script.layout(1);
     script.run(&program, &["nothing"]);

@@ -3,8 +3,8 @@
 
 use crate::build::{compile_once, root};
 use crate::every_instruction::{
-    CASES_32, CASES_64, CASES_PROTECTED, CLOSED, Interrupt, NMI, OF_PROTECTED, OPEN, STUB_BYTES, built_in,
-    can_be, is_behind_a_fault, jump, kernel_in_mode, program_of,
+    CASES_32, CASES_64, CASES_PROTECTED, CLOSED, Interrupt, Interrupts, NMI, OF_PROTECTED, OPEN, STUB_BYTES,
+    built_in, can_be, is_behind_a_fault, jump, kernel_in_mode, program_of,
 };
 use crate::guest::{Emulator, Script, Session, bochs_is_missing, changed_bochs};
 use crate::kernel::Kernel;
@@ -85,10 +85,10 @@ fn calls(mode: Mode, switches: &str) -> (Script, Vec<usize>) {
     script.set(switches);
     let (bits, more) = if mode == Mode::Long { (64, CASES_64) } else { (32, CASES_PROTECTED) };
     for (bits, cases) in [(bits, more), (32, CASES_32)] {
-        let program = program_of(bits, 0, false, mode);
+        let program = program_of(bits, Interrupts::ANYWHERE, false, mode);
         // Intel's processors do not have the first.
         let is_closed = |case: &str| {
-            (bits, case) == (32, "syscall") || !can_be(case, switches) || needs_pages(case, switches)
+            bits == 32 && case.contains("syscall") || !can_be(case, switches) || needs_pages(case, switches)
         };
         for case in cases.iter().filter(|case| !is_closed(case)) {
             // In two paths one instruction is looked for.

@@ -2,7 +2,7 @@
 //! the program's segments.
 
 use super::unpaged;
-use crate::every_instruction::{BY_TASKS, INTEL, ON_AMD, check_all, check_none_left_out};
+use crate::every_instruction::{AMD, BY_TASKS, INTEL, ON_AMD, check_all, check_none_left_out};
 use crate::nmi::check_while_paths_are_built;
 use crate::spread_nmis;
 use places::lab::Mode;
@@ -47,10 +47,12 @@ fn interrupts_at_every_instruction_of_the_supervisors_steps_change_nothing() {
     check_all(INTEL.protected(), &configurations.each_ref().map(String::as_str));
 }
 
-/// NMI comes to a task, which goes back to CR3 as the TSS has it: so what interrupts between the two writes of a path is held, too.
+/// NMI comes to a task, which goes back to CR3 as the TSS has it: so what interrupts between the two writes of a path is held, too. And the first
+/// instructions behind AMD's `syscall` have the program's stack, which no interrupt without a task would survive.
 #[test]
 fn tasks_that_interrupt_at_every_instruction_change_nothing() {
     check_all(INTEL.protected(), &[BY_TASKS]);
+    check_all(AMD.protected(), &[BY_TASKS]);
 }
 
 /// Bochs looks at limits and at null segments, and enters rings 1 and 2.
