@@ -103,14 +103,16 @@ files() {
 
 # With a database of its own: Debian's rpm knows none of the distributions that the package is for.
 rpm_root() {
-	local system=$work/rpm package=(dist/*.rpm)
+	local system=$work/rpm package=(dist/*.rpm) on_debian=()
 	command -v rpm >/dev/null || { skip "the RPM package" "no rpm"; return; }
 	check "the RPM package is whole" 0 rpm --checksig --nosignature "${package[@]}"
 	expect 'digests OK'
 	check "it needs nothing but an rpm that reads it" 1 bash -c 'rpm -qp --requires "$1" | grep -v "^rpmlib("' - "${package[@]}"
 	[ "$(id -u)" = 0 ] || { skip "the RPM package, installed" "only root can"; return; }
+	# Debian 12's rpm installs nothing on Debian without it; Debian 13's does, and does not know it.
+	rpm --help | grep -q -- --force-debian && on_debian=(--force-debian)
 	mkdir "$system"
-	check "rpm installs it" 0 rpm --root "$system" --force-debian --nodeps -i "$root/${package[0]}"
+	check "rpm installs it" 0 rpm --root "$system" "${on_debian[@]}" --nodeps -i "$root/${package[0]}"
 	check "rpm finds it whole" 0 rpm --root "$system" --nodeps -V kentry
 	holds "$system/usr/share" man/man1/kentry.1.gz man/man1/kentry-runs-prune.1.gz bash-completion/completions/kentry \
 		zsh/site-functions/_kentry fish/vendor_completions.d/kentry.fish doc/kentry/README.md doc/kentry/run.schema.json \
@@ -118,7 +120,7 @@ rpm_root() {
 		licenses/kentry/LICENSE-crates
 	check "it runs" 0 chroot "$system" /usr/bin/kentry --version
 	expect "^kentry $version\$"
-	check "rpm removes it" 0 rpm --root "$system" --force-debian -e kentry
+	check "rpm removes it" 0 rpm --root "$system" "${on_debian[@]}" -e kentry
 	check "no file is left of it" 0 bash -c '! find "$1" ! -type d | grep kentry' - "$system"
 }
 

@@ -56,7 +56,8 @@ def bundle(image, folder, arguments):
     rootfs = folder / "rootfs"
     rootfs.mkdir(parents=True)
     with tarfile.open(fileobj=io.BytesIO(image.layer)) as layer:
-        layer.extractall(rootfs)
+        # What the layer says stands in the image as it is; check() has seen that it says nothing odd.
+        layer.extractall(rootfs, filter="fully_trusted")
     subprocess.run(["runc", "spec", "--bundle", folder], check=True)
     path = folder / "config.json"
     spec = json.loads(path.read_text())
