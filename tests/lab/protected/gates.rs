@@ -237,17 +237,22 @@ const BY_LIMITS: &[Case] = &[("lcall-selector 123", GP, 0), ("ljmp-selector 123"
 
 /// Cases in one boot. Each ends as it must, and the kernel goes on.
 pub fn must_fault(emulator: Emulator, kernel: &[u8], cases: &[Case]) -> Vec<String> {
-    let program = freestanding(32, &["faults32.S"]);
+    must_fault_in(emulator, kernel, &[(&freestanding(32, &["faults32.S"]), cases)])
+}
+
+/// The same of several programs.
+pub fn must_fault_in(emulator: Emulator, kernel: &[u8], programs: &[(&Program, &[Case])]) -> Vec<String> {
     let mut script = Script::protected();
+    let cases = || programs.iter().flat_map(|(program, cases)| cases.iter().map(move |case| (program, case)));
     for switches in ["smap=off pti=off", "smap=off pti=on"] {
         script.set(switches);
-        for (words, ..) in cases {
-            script.exec(&program, &words.split(' ').collect::<Vec<_>>());
+        for (program, (words, ..)) in cases() {
+            script.exec(program, &words.split(' ').collect::<Vec<_>>());
         }
     }
     let Some(ran) = boot(emulator, kernel, &script) else { return Vec::new() };
-    let cases = cases.iter().cycle();
-    let differs = ran.iter().zip(cases).filter_map(|(ran, (_, vector, error))| {
+    let cases = cases().collect::<Vec<_>>().into_iter().cycle();
+    let differs = ran.iter().zip(cases).filter_map(|(ran, (_, (_, vector, error)))| {
         let met = match ran.end {
             End::Fault([_, _, trap, _]) => Some((trap >> 32, trap & 0xffff_ffff)),
             _ => None,
