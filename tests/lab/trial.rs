@@ -15,6 +15,8 @@ pub enum Expected {
     Vector(u64),
     /// By an exception of this vector with this error code.
     Code(u64, u64),
+    /// The same of the instruction at this offset.
+    At(u64, u64, u64),
     /// By a page fault there.
     Page(u64),
     /// By a page fault there, where the page tables in use have no page.
@@ -71,6 +73,9 @@ pub fn is_as(ran: &Ran, expected: Expected) -> Result<(), String> {
     let holds = match (ran.end, expected) {
         (End::Fault(fault), Vector(wanted)) => vector(fault) == wanted,
         (End::Fault(fault), Code(wanted, code)) => fault[2] == wanted << 32 | code,
+        (End::Fault(fault), At(wanted, code, address)) => {
+            fault[2] == wanted << 32 | code && fault[3] == address
+        }
         (End::Fault(fault), Page(address)) => page_fault(fault, address),
         (End::Fault(fault), Absent(address)) => page_fault(fault, address) && fault[2] & PRESENT == 0,
         (End::Fault(fault), Present(address)) => page_fault(fault, address) && fault[2] & PRESENT != 0,

@@ -40,7 +40,13 @@ CASE \name
 	jmp	by_v86
 	.section .rodata.codes, "a"
 	.code16
+	.set	"begins-\name", . - codes
 6:
+.endm
+
+/* What follows is the instruction of a case that may fault. */
+.macro MAY_FAULT name
+	.set	"faults-\name", . - codes
 .endm
 
 .macro END_V86
@@ -379,8 +385,9 @@ END_V86
 	pop	%\register
 	and	$FLAG_IF, %\register
 .endm
-.macro TAKE_FLAGS flags
+.macro TAKE_FLAGS name, flags
 	pushw	$(\flags | 2)
+	MAY_FAULT \name
 	PREFIXED popf
 .endm
 
@@ -391,63 +398,88 @@ END_V86
 
 V86 pending-sti, FLAG_VIF | FLAG_VIP
 	PREFIXED cli
+	MAY_FAULT pending-sti
 	PREFIXED sti
 	READ_VIF ax
 	xor	$FLAG_IF, %ax
 END_V86
 
 V86 pending-popf-off, FLAG_VIF | FLAG_VIP
-	TAKE_FLAGS 0
+	TAKE_FLAGS pending-popf-off, 0
 	READ_VIF ax
 END_V86
 V86 pending-popf-on, FLAG_VIF | FLAG_VIP
 	PREFIXED cli
-	TAKE_FLAGS FLAG_IF
+	TAKE_FLAGS pending-popf-on, FLAG_IF
 	READ_VIF ax
 	xor	$FLAG_IF, %ax
 END_V86
 V86 pending-popf-trap, FLAG_VIF | FLAG_VIP
-	TAKE_FLAGS RFLAGS_TF
+	TAKE_FLAGS pending-popf-trap, RFLAGS_TF
 END_V86
 
-.macro RETURN_WITH flags
+.macro RETURN_WITH name, flags
 	pushw	$(\flags | 2)
 	push	%cs
 	push	$(2f - codes)
+	MAY_FAULT \name
 	PREFIXED iret
 	mov	$1, %ax
 	int	$VECTOR_V86
 2:
 .endm
 V86 pending-iret-off, FLAG_VIF | FLAG_VIP
-	RETURN_WITH 0
+	RETURN_WITH pending-iret-off, 0
 	READ_VIF ax
 END_V86
 V86 pending-iret-on, FLAG_VIF | FLAG_VIP
 	PREFIXED cli
-	RETURN_WITH FLAG_IF
+	RETURN_WITH pending-iret-on, FLAG_IF
 	READ_VIF ax
 	xor	$FLAG_IF, %ax
 END_V86
 V86 pending-iret-trap, FLAG_VIF | FLAG_VIP
-	RETURN_WITH RFLAGS_TF
+	RETURN_WITH pending-iret-trap, RFLAGS_TF
 END_V86
 
 /* Of 32 bits, these are not the processor's. */
 V86 pending-pushfl, FLAG_VIF | FLAG_VIP
+	MAY_FAULT pending-pushfl
 	PREFIXED pushfl
 END_V86
 V86 pending-popfl, FLAG_VIF | FLAG_VIP
 	pushl	$2
+	MAY_FAULT pending-popfl
 	PREFIXED popfl
 END_V86
 V86 pending-iretl, FLAG_VIF | FLAG_VIP
 	pushl	$2
 	pushl	$PARAGRAPH
 	pushl	$(2f - codes)
+	MAY_FAULT pending-iretl
 	PREFIXED iretl
 2:
 END_V86
+
+/*
+ * With IOPL 3, where the kernel gives that to who asks for it: int n takes the gate, if it may, and no monitor is asked. Gates from FIRST_BAD on are those
+ * of protected/idt.rs.
+ */
+#define FIRST_BAD 0x5e
+.macro INT_WITH_IOPL name, vector, flags=0
+V86 iopl-\name, FLAGS_IOPL | \flags
+	.byte	0xcd, \vector		# int $3, too, has two bytes
+	mov	$1, %eax
+END_V86
+.endm
+INT_WITH_IOPL open, 3
+INT_WITH_IOPL closed, 0x40
+INT_WITH_IOPL conforming, FIRST_BAD
+INT_WITH_IOPL ring-1, FIRST_BAD + 1
+INT_WITH_IOPL ring-2, FIRST_BAD + 2
+INT_WITH_IOPL ring-3, FIRST_BAD + 3
+/* With CR4.VME, too: the vector's bit is 1. */
+INT_WITH_IOPL vme-closed, 0x40, FLAG_VIF
 
 /* Ticks come. */
 V86 long

@@ -13,6 +13,7 @@ const NT: u64 = 0x4000;
 const AC: u64 = 0x40000;
 
 const TASK: u64 = 10; // #TS
+const PROTECTION: u64 = 13;
 const PAGE: u64 = 14;
 
 const CONFIGURATIONS: [&str; 5] = [
@@ -23,7 +24,8 @@ const CONFIGURATIONS: [&str; 5] = [
     "pti=on exit=iret stack=minimum",
 ];
 
-/// Flags that a program has set come into the kernel, and do nothing there. With NT, its own iret is a return to another task, and ends it.
+/// Flags that a program has set come into the kernel, and do nothing there. With NT, its own iret is a return to another task, and ends it. No program may use
+/// `sysret`, whatever the configuration.
 #[test]
 fn flags_of_programs() {
     let program = freestanding(32, &["faults32.S"]);
@@ -35,8 +37,11 @@ fn flags_of_programs() {
             by_iret = if switches.contains("exit=") { switches.contains("exit=iret") } else { by_iret };
             for flags in [TF, DF, AC, NT, DF | AC | NT] {
                 script.exec(&program, &["flags-syscall", &format!("{flags:x}")]);
-                expected.push(if by_iret && flags & NT != 0 { Some(TASK) } else { None });
+                expected.push(if by_iret && flags & NT != 0 { Some((TASK, 0)) } else { None });
             }
+            // EFER.SCE is set here: what is left to refuse is ring 3 (APM vol. 3, SYSRET). Without SCE it is #UD (gates.rs).
+            script.exec(&program, &["sysret", "0"]);
+            expected.push(Some((PROTECTION, 0)));
             // TCG takes VM of it.
             if !emulator.is_tcg() {
                 script.exec(&program, &["image-syscall", &format!("{:x}", IN_AN_IMAGE | VM)]);
@@ -47,7 +52,7 @@ fn flags_of_programs() {
         for (ran, expected) in session.ran.iter().zip(expected) {
             match (ran.end, expected) {
                 (End::Exited(0), None) => {}
-                (End::Fault(fault), Some(vector)) if fault[2] >> 32 == vector => {}
+                (End::Fault(fault), Some((vector, error))) if fault[2] == vector << 32 | error => {}
                 (end, _) => panic!("{} in {}: {end:x?}", ran.label, emulator.name()),
             }
         }

@@ -1,11 +1,12 @@
 //! Virtual-8086 mode and segments of 16 bits (lab/i386/entry/v86_thread.h, steps/espfix.S): v86.S.
 
-use crate::build::freestanding;
+use crate::build::{Program, freestanding};
 use crate::guest::{Answer, Emulator, Ran, Script, qemu_is_before};
 use crate::kernel::Kernel;
 use crate::monitor::wrapped;
 use crate::protected::gates::boot;
-use crate::trial::{Case, Code, Exit, Expected, Page, Runaway, SHORT, Vector, case, is_as};
+use crate::trial::{At, Case, Exit, Expected, Page, Runaway, SHORT, Vector, case, is_as};
+use object::{Object, ObjectSymbol};
 use places::lab::{End, Limits, Mode, Qemu};
 use table::Table;
 
@@ -34,6 +35,10 @@ const PENDING: [(&str, bool); 6] = [
 /// flags of 32 bits, which CR4.VME leaves to the monitor (SDM vol. 2, PUSHF, POPF; APM vol. 3, IRET). That VME is on, the others show.
 const REFUSED: [&str; 5] =
     ["pending-popf-trap", "pending-iret-trap", "pending-pushfl", "pending-popfl", "pending-iretl"];
+
+fn program() -> Program {
+    freestanding(32, &["v86.S"])
+}
 
 /// What the manuals say of each instruction (SDM vol. 3, 20.2 and 20.3; APM vol. 2, 8.8), with IOPL 0. TCG does not redirect, and checks no limits.
 fn virtual_8086(emulator: Emulator, switches: &str) -> Vec<Case> {
@@ -85,38 +90,61 @@ fn virtual_8086(emulator: Emulator, switches: &str) -> Vec<Case> {
     cases.push(case("pushf-absent", Vector(13)));
     if !emulator.is_tcg() {
         cases.extend(PENDING.map(|(name, _)| case(name, Exit(0))));
-        cases.extend(REFUSED.map(|name| case(name, Code(13, 0))));
+        let program = program();
+        cases.extend(REFUSED.map(|name| case(name, At(13, 0, place(&program, "faults", name)))));
     }
     cases.push(case("limit", if emulator.is_tcg() { Page(0x20000) } else { Vector(13) }));
     cases
 }
 
+pub const IOPL: u32 = 0b11 << 12;
 const VIF: u32 = 1 << 19;
 const VIP: u32 = 1 << 20;
 
-/// How the programs of PENDING end where the kernel gives these flags to a program that asks for VIF and VIP.
-fn with_pending(flags: u32) -> Option<Vec<Ran>> {
+/// The kernel with these flags in place of VIF among those that a program in the mode gets if it asks for them.
+pub fn giving(kernel: &Kernel, flags: u32) -> Vec<u8> {
     // FLAGS_CHOSEN of v86.c.
     const CHOSEN: u32 = 0x0dd5;
-    let kernel = Kernel::in_mode(Mode::Protected);
     let [own, changed] = [VIF, flags].map(|flags| (CHOSEN | flags).to_le_bytes());
-    let kernel = kernel.changed("v86_serves", &own, &changed);
-    let (program, mut script) = (freestanding(32, &["v86.S"]), Script::protected());
-    PENDING.iter().for_each(|(name, _)| _ = script.exec(&program, &[name, "0"]));
-    boot(Emulator::Bochs, &kernel, &script)
+    kernel.changed("v86_serves", &own, &changed)
 }
 
-/// A kernel that gives a program VIP in place of VIF: then what would set IF faults (SDM vol. 2, STI, POPF; vol. 3, 20.3; APM vol. 2, 8.10; of IRET,
-/// vol. 3). One that gives it both: then all fault, also those that would not set it (SDM vol. 3, 20.3.2). So the cases notice either.
+/// Each of PENDING and REFUSED, and whether it faults where VIP is set.
+fn with_ends() -> impl Iterator<Item = (&'static str, bool)> {
+    PENDING.into_iter().chain(REFUSED.map(|name| (name, true)))
+}
+
+/// How these programs end where the kernel gives these flags to a program that asks for VIF and VIP.
+fn with_pending(program: &Program, flags: u32) -> Option<Vec<Ran>> {
+    let mut script = Script::protected();
+    with_ends().for_each(|(name, _)| _ = script.exec(program, &[name, "0"]));
+    boot(Emulator::Bochs, &giving(&Kernel::in_mode(Mode::Protected), flags), &script)
+}
+
+/// A kernel that gives a program VIP in place of VIF: then what would set IF faults, where it stands (SDM vol. 2, STI, POPF; vol. 3, 20.3; APM
+/// vol. 2, 8.10; of IRET, vol. 3). One that gives it both: then all fault, also those that would not set it, at their beginning (SDM vol. 3, 20.3.2). So
+/// the cases notice either.
 #[test]
 fn a_pending_interrupt_would_fault() {
+    let program = program();
     for (flags, all_fault) in [(VIP, false), (VIF | VIP, true)] {
-        let Some(ran) = with_pending(flags) else { return };
-        let ends = PENDING.map(|(_, sets)| if sets || all_fault { Code(13, 0) } else { Exit(0) });
+        let Some(ran) = with_pending(&program, flags) else { return };
+        let ends = with_ends().map(|(name, faults)| match (all_fault, faults) {
+            (true, _) => At(13, 0, place(&program, "begins", name)),
+            (false, true) => At(13, 0, place(&program, "faults", name)),
+            (false, false) => Exit(0),
+        });
         let wrong: Vec<String> =
             ran.iter().zip(ends).filter_map(|(ran, ends)| is_as(ran, ends).err()).collect();
-        assert!(ran.len() == PENDING.len() && wrong.is_empty(), "{flags:#x}: {wrong:#?}");
+        assert!(ran.len() == with_ends().count() && wrong.is_empty(), "{flags:#x}: {wrong:#?}");
     }
+}
+
+/// An offset in the segment of v86.S: where a case begins, or its instruction that may fault.
+fn place(program: &Program, what: &str, case: &str) -> u64 {
+    let (file, name) = (object::File::parse(&program.bytes[..]).unwrap(), format!("{what}-{case}"));
+    let symbol = file.symbols().find(|symbol| symbol.name() == Ok(&name));
+    symbol.unwrap_or_else(|| panic!("v86.S has no {name}")).address()
 }
 
 /// The same of the kernel for long mode in Linux's order, which has one body of the way out for interrupts and exceptions until 6.7, and two since.
@@ -141,7 +169,7 @@ fn segments() -> Vec<Case> {
 
 /// Runs cases, behind each a call of another program, in each configuration; what is wrong.
 fn wrong(emulator: Emulator, script: Script, cases: impl Fn(&str) -> Vec<Case>) -> Vec<String> {
-    let (program, mut script, mut expected) = (freestanding(32, &["v86.S"]), script, Vec::new());
+    let (program, mut script, mut expected) = (program(), script, Vec::new());
     let (entry, operation) =
         (Table::get().entry("int80-i386").unwrap(), Table::get().operation("getppid").unwrap());
     script.set("espfix=on");
@@ -191,7 +219,7 @@ fn the_upper_half_of_esp_is_the_programs() {
 /// The case notices what the switch is for.
 #[test]
 fn without_espfix_it_is_the_kernels() {
-    let program = freestanding(32, &["v86.S"]);
+    let program = program();
     for emulator in Emulator::ALL {
         for mut script in [Script::protected(), Script::new()] {
             script.set("espfix=off");
@@ -214,7 +242,7 @@ fn without_espfix_it_is_the_kernels() {
 /// The monitor says which instruction it does not do, once, where it is.
 #[test]
 fn a_line_says_what_the_monitor_does_not_do() {
-    let (program, mut script) = (freestanding(32, &["v86.S"]), Script::protected());
+    let (program, mut script) = (program(), Script::protected());
     for case in ["hlt", "getppid", "redirected"] {
         script.exec(&program, &[case, "0"]);
     }
@@ -231,7 +259,7 @@ fn a_line_says_what_the_monitor_does_not_do() {
 /// The tick finds programs in the mode, and one that has no end is ended.
 #[test]
 fn a_program_without_end_is_ended() {
-    let (program, mut script) = (freestanding(32, &["v86.S"]), Script::protected());
+    let (program, mut script) = (program(), Script::protected());
     script.limit(SHORT);
     for switches in PATHS {
         script.set(switches);
@@ -247,7 +275,7 @@ fn a_program_without_end_is_ended() {
 /// Three programs take turns, one of which is in the mode, one in segments of 16 bits, and one in neither.
 #[test]
 fn programs_take_turns_with_one_in_the_mode() {
-    let (program, mut script) = (freestanding(32, &["v86.S"]), Script::protected());
+    let (program, mut script) = (program(), Script::protected());
     script.set("espfix=on");
     for switches in PATHS {
         script.set(switches);
@@ -280,7 +308,7 @@ fn kernel_with_nmis() -> Vec<u8> {
 fn an_nmi_disturbs_neither_the_mode_nor_the_other_name_of_the_stack() {
     // A tick is a part of a program's time.
     const PARTS: u64 = 16;
-    let (program, mut script) = (freestanding(32, &["v86.S"]), Script::protected());
+    let (program, mut script) = (program(), Script::protected());
     script.set("espfix=on");
     for (at, switches) in PATHS.iter().enumerate() {
         script.set(switches);
