@@ -83,6 +83,20 @@ fn more_than_two_paths_are_a_line_each() {
     assert_snapshot!("anatomy-history-markdown", rendered(&followed::history(), Format::Markdown, &PLAIN));
 }
 
+/// Else what a script reads would have another form where only two kernels are there.
+#[test]
+fn a_history_of_two_kernels_is_one_like_any_other() {
+    let mut document = followed::history();
+    document.paths.truncate(2);
+    let text = rendered(&document, Format::Text, &PLAIN);
+    assert!(
+        text.contains("\nkernel ") && text.contains("\npaths        2\n") && !text.contains("\ndifference"),
+        "{text}"
+    );
+    document.is_history = false;
+    assert!(rendered(&document, Format::Text, &PLAIN).contains("\ndifference"));
+}
+
 #[test]
 fn many_paths_are_drawn_as_rows_of_parts() {
     let document = followed::history();

@@ -1,4 +1,4 @@
-//! More than two paths: a line for each, with what it executes more and less than the one that it is compared with, by part.
+//! A history, and any more than two paths: a line for each, with what it executes more and less than the one that it is compared with, by part.
 
 use super::names::names;
 use crate::figure::{beside, number};
@@ -38,9 +38,9 @@ fn has_cycles(document: &Document) -> bool {
 const PARTS: Words =
     Words { heading: "", alone: "parts", look: look::PLAIN, least: 24, below: Some(4), hang: None };
 
-/// Whether a document has so many paths that each is a line.
+/// Whether each path of a document is a line: a history's always, so that its form does not hang on how many kernels it has.
 pub(super) fn are(document: &Document) -> bool {
-    document.paths.len() > 2
+    document.paths.len() > if document.is_history { 1 } else { 2 }
 }
 
 /// A path beside the one that it is compared with.
