@@ -30,6 +30,7 @@ mod frame;
 mod grid;
 mod guest;
 mod head;
+mod history;
 mod impact;
 mod json;
 mod lab;
