@@ -117,6 +117,14 @@ pub(crate) fn shortened(text: &str, most: usize) -> String {
     }
 }
 
+/// The end of a text that is too long, as of a file's path.
+pub(crate) fn ending(text: &str, most: usize) -> String {
+    match end(text.chars().rev(), most) {
+        Some(fit) => format!("…{}", text.chars().skip(text.chars().count() - fit).collect::<String>()),
+        None => text.to_owned(),
+    }
+}
+
 /// How many of these characters have room for so many narrow ones; none if all have.
 fn end(mut characters: impl Iterator<Item = char>, most: usize) -> Option<usize> {
     let mut used = 0;
@@ -178,9 +186,11 @@ mod tests {
 
     #[test]
     fn a_text_has_no_more_room_than_there_is() {
-        let of = |text: &str| shortened(text, 6);
-        assert_eq!((of("abcdef"), of("abc defg")), ("abcdef".into(), "abc de…".into()));
-        assert_eq!((of("核核核"), of("核核核核")), ("核核核".into(), "核核核…".into()), "each is as wide as two");
+        let of = |text: &str| [shortened(text, 6), ending(text, 6)];
+        assert_eq!(of("abcdef"), ["abcdef"; 2]);
+        assert_eq!(of("abc defg"), ["abc de…", "…c defg"]);
+        assert_eq!(of("核核核"), ["核核核"; 2], "each is as wide as two");
+        assert_eq!(of("核核核核"), ["核核核…", "…核核核"]);
         assert_eq!(shortened(&"\u{301}".repeat(9), 6).chars().count(), 7);
         assert_eq!(shortened("abcde fgh", 6), "abcde…", "no blank at the end");
     }
