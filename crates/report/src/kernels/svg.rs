@@ -20,12 +20,12 @@ const LINE: f64 = 16.0;
 /// Where the first line of text stands.
 const TOP: f64 = 58.0;
 
-/// The most characters that there is room for: the title, a line of text, a row, a kernel, and what stands in place of a bar.
+/// The most characters that there is room for, capitals too: the title, a line of text, a row, a kernel, and what stands in place of a bar.
 const TITLE: usize = 70;
-const TEXT: usize = 140;
-const ROW: usize = 120;
+const TEXT: usize = 108;
+const ROW: usize = 96;
 const NAME: usize = 30;
-const SAID: usize = 76;
+const SAID: usize = 66;
 
 /// What the template is filled with.
 #[derive(Template)]
