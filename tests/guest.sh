@@ -187,6 +187,10 @@ if [ -n "$history" ]; then
 		$(printf '%s\n' "$cloud" "$generic" "$history" | awk '!seen[$0]++ { print "--kernel", $0 }')
 	expect "^changes +6\\.12.* against ${series//./\\.}\\."
 	expect 'getppid [0-9]+ → [0-9]+$'
+	check "a history, drawn" 0 "$kentry" linux --accel tcg --no-save -e syscall -o getppid --format svg \
+		--history $(printf '%s\n' "$cloud" "$generic" "$history" | awk '!seen[$0]++')
+	expect '^<svg '
+	expect '>-[0-9]+</text>|>\+[0-9]+</text>'
 else
 	skip "a history" "$why_no_history"
 fi

@@ -65,6 +65,25 @@ fn a_plan_is_printed_and_nothing_booted() {
 }
 
 #[test]
+fn only_kernels_that_are_named_are_drawn() {
+    for picture in [&["--format", "svg"][..], &["--output", "x.svg"]] {
+        let line =
+            [&["-e", "syscall", "-o", "none", "--set", "pti=off", "--set", "pti=on"][..], picture].concat();
+        let (code, said) = refused(&nowhere(), &line);
+        assert!(code == 2 && said.lines().count() == 1 && !Path::new("x.svg").exists(), "{said}");
+        assert!(said.contains(": a run is written as text, "), "{said}");
+        assert!(said.trim_end().ends_with(" and `kentry linux --history` make pictures"), "{said}");
+    }
+    // Where they are named, it is the kernel's file that is wrong, or here not there.
+    for kernels in ["--history", "--kernel"] {
+        let (code, said) = refused(&nowhere(), &["--format", "svg", kernels, "/nonexistent/vmlinuz"]);
+        assert!(code == 2 && said.contains("/nonexistent/vmlinuz: "), "{said}");
+    }
+    let (code, said) = refused(&nowhere(), &["--dry-run", "--format", "svg", "--history", "a"]);
+    assert!(code == 2 && said.contains("--format svg: a plan is written as text or json"), "{said}");
+}
+
+#[test]
 fn what_is_misspelt_is_answered_with_the_nearest() {
     let said = |arguments: &[&str]| {
         let (code, said) = refused(&nowhere(), arguments);

@@ -459,6 +459,7 @@ def pictures(t):
             t.quiet()
             t.picture(f"bill-{name}-{scheme}")
     flames(t)
+    kernels(t)
     reproductions(t)
     t.open("bill-hostile", kind="svg")
     t.check("there are bars", t.run("return document.querySelectorAll('rect.step-0').length") > 0)
@@ -483,6 +484,26 @@ def flames(t):
             t.check("no script ran", t.run("return window.injected === undefined"))
             t.quiet()
             t.picture(f"anatomy-{name}-{scheme}")
+
+
+def kernels(t):
+    for name in ("made-up", "hostile"):
+        for scheme in ("light", "dark"):
+            t.open(f"kernels-{name}", scheme=scheme, kind="svg")
+            t.check("it is a picture with a title", t.run("return document.documentElement.localName + document.title").startswith("svgkentry linux: "))
+            bad = t.run(PICTURE)
+            t.check("every text has room, and can be read", not bad, bad[:3])
+            lines = t.run("return [...document.querySelectorAll('.kernel')].map((each) => [each.querySelector('.number').textContent, each.querySelectorAll('.bar').length, each.querySelectorAll('.said').length])")
+            t.check("what is unknown has no bar, but a reason", len(lines) == 16 and all((figure == "-") == (bars == 0) == (said == 1) for figure, bars, said in lines), lines)
+            beyond = t.run("return [...document.querySelectorAll('.bar, .interval')].map((each) => each.getBBox()).filter((box) => box.x < 249.9 || box.x + box.width > 790.1).length")
+            t.check("no bar leaves its scale", beyond == 0, beyond)
+            legend = t.run("return [...document.querySelectorAll('.swatch rect')].map((box) => box.classList[0])")
+            drawn = t.run("return [...new Set([...document.querySelectorAll('.bar')].map((bar) => bar.classList[1]))]")
+            t.check("the legend has what is drawn", sorted(legend) == sorted(drawn), (legend, drawn))
+            t.check("nothing of it is markup", t.run("return [...document.querySelectorAll('script, img, a, foreignObject')].length") == 0)
+            t.check("no script ran", t.run("return window.injected === undefined"))
+            t.quiet()
+            t.picture(f"kernels-{name}-{scheme}")
 
 
 def reproductions(t):

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Pages of `kentry report` in a headless Chromium: they render, load nothing, filter, open, print; and nothing that a document
-# says becomes markup. Pictures of `kentry bill`, `kentry anatomy` and `kentry reproduce` the same. With SCREENSHOTS=FOLDER, pictures of what was seen are kept there.
+# says becomes markup. Pictures of `kentry bill`, `kentry anatomy`, `kentry linux` and `kentry reproduce` the same. With SCREENSHOTS=FOLDER, pictures of what was seen are kept there.
 set -uo pipefail
 . "$(dirname "$0")/check.sh"
 
@@ -34,6 +34,9 @@ for name in counted cycles shrinking nothing many hostile; do
 done
 for name in one two hostile; do
 	check "the picture of the path $name" 0 "$kentry" show "$work/anatomy-$name.json" --output "$work/anatomy-$name.svg"
+done
+for name in made-up hostile; do
+	check "the picture of the kernels $name" 0 "$kentry" show "$work/kernels-$name.json" --output "$work/kernels-$name.svg"
 done
 check "a page of this machine" 0 "$kentry" "${quick[@]}" --name here
 check "a page of this machine" 0 "$kentry" report here --title "This machine" -o "$work/here.html"

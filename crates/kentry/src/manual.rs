@@ -283,6 +283,10 @@ const EXAMPLES: &[Item] = &[
         "Two kernels side by side.",
     ),
     (
+        "kentry linux --history vmlinuz-6.1 vmlinuz-6.12 --operation getppid --output kernels.svg",
+        "What changes from one kernel to the next, drawn.",
+    ),
+    (
         "kentry anatomy syscall",
         "The instructions of a getppid in this machine's kernel, counted by what they belong to; --format listing shows each.",
     ),

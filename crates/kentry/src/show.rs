@@ -109,6 +109,7 @@ fn rendered(
     style: &Style,
 ) -> Result<Vec<u8>, Error> {
     let kind = match saved {
+        Saved::Run(found) if report::names_kernels(&found.document) => Kind::KERNELS,
         Saved::Run(_) => Kind::RUN,
         Saved::Bill(_) => Kind::BILL,
         Saved::Anatomy(_) => Kind::ANATOMY,

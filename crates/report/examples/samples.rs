@@ -45,6 +45,8 @@ fn main() {
         ("lab", sample::lab()),
         ("hostile", sample::filled(sample::HOSTILE)),
         ("harmless", sample::filled("harmless")),
+        ("kernels-made-up", sample::kernels()),
+        ("kernels-hostile", sample::kernels_called(sample::HOSTILE)),
     ];
     for (name, document) in documents {
         let bytes = serde_json::to_vec(&document).unwrap();

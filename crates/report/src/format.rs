@@ -57,7 +57,12 @@ const ROWS: [Row; 15] = [
     (Format::Csv, "csv", &["csv"], "`kentry show RUN` makes CSV of a run"),
     (Format::Markdown, "markdown", &["md", "markdown"], "`kentry show RUN` makes Markdown of a run"),
     (Format::Html, "html", &["html", "htm"], "`kentry report RUN --output FILE.html` makes a page"),
-    (Format::Svg, "svg", &["svg"], "`kentry bill`, `kentry anatomy` and `kentry reproduce` make pictures"),
+    (
+        Format::Svg,
+        "svg",
+        &["svg"],
+        "`kentry bill`, `kentry anatomy`, `kentry reproduce` and `kentry linux --history` make pictures",
+    ),
     (Format::Folded, "folded", &["folded"], "`kentry anatomy` and `kentry impact` make folded stacks"),
     (Format::Junit, "junit", &["xml"], "`kentry compare` makes JUnit"),
     (Format::Ktap, "ktap", &["ktap", "tap"], "`kentry compare` makes KTAP"),
@@ -147,14 +152,17 @@ const OF_SAVED: &[Format] = &[
     Format::Ndjson,
 ];
 
+/// All that a run of named kernels is written in, and last what no other run is.
+const OF_KERNELS: &[Format] =
+    &[Format::Text, Format::Json, Format::Csv, Format::Markdown, Format::Ndjson, Format::Svg];
+
 const ROWS_OF_A_TABLE: &[Format] = &[Format::Text, Format::Json, Format::Csv, Format::Markdown];
 
 impl Kind {
     /// Of any machine, measured.
-    pub const RUN: Kind = Kind {
-        name: "a run",
-        formats: &[Format::Text, Format::Json, Format::Csv, Format::Markdown, Format::Ndjson],
-    };
+    pub const RUN: Kind = Kind { name: "a run", formats: OF_KERNELS.split_at(OF_KERNELS.len() - 1).0 };
+    /// Of Linux kernels that the command line named.
+    pub const KERNELS: Kind = Kind { name: "a run of named kernels", formats: OF_KERNELS };
     /// Runs for other programs, without their rounds.
     pub const EXPORT: Kind =
         Kind { name: "an export", formats: &[Format::Ndjson, Format::Csv, Format::Prometheus] };

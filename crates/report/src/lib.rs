@@ -30,8 +30,10 @@ mod frame;
 mod grid;
 mod guest;
 mod head;
+mod history;
 mod impact;
 mod json;
+mod kernels;
 mod lab;
 mod line;
 mod list;
@@ -61,6 +63,7 @@ pub use fleet::{fleet, roll_out};
 pub use format::{Format, Kind, UnknownFormat};
 pub use guest::unverified;
 pub use impact::impact;
+pub use kernels::names_kernels;
 pub use list::list;
 pub use page::{MOST_RUNS, PageRun, page};
 pub use plain::{plain, plain_os};
@@ -156,6 +159,7 @@ pub fn render(document: &Document, table: &Table, format: Format, style: &Style)
         Format::Csv => csv::render(document),
         Format::Markdown => Ok(markdown::render(document, table, style)),
         Format::Ndjson => Ok(export::lines(document)),
+        Format::Svg if names_kernels(document) => kernels::svg(document, table, style),
         _ => Err(Error::unfit(Kind::RUN, format)),
     }
 }

@@ -6,7 +6,7 @@ use crate::configuration::Compared;
 use crate::escape::{code, escaped};
 use crate::figure::{self, Unit};
 use crate::grid::{Cell, Column, Grid};
-use crate::{Style, first_screen, guest, head, loops};
+use crate::{Style, first_screen, head, history, loops};
 use document::{Document, Row};
 use table::Table;
 
@@ -32,7 +32,7 @@ pub(crate) fn render(document: &Document, table: &Table, style: &Style) -> Vec<u
         out.push_str(&figures_of(group, &figures, style.verbose).markdown());
     }
     out.push_str(&unixbench(&loops::grid(&groups, &compared)));
-    let history = guest::history(document, style.verbose);
+    let history = history::lines(document, style.verbose);
     let history: String = history.iter().map(|line| format!("- {}\n", escaped(line))).collect();
     if !history.is_empty() {
         out.push_str(&format!("\n## changes\n\n{history}"));

@@ -2,10 +2,14 @@
 
 use crate::plain::xml;
 use std::fmt;
+use unicode_width::UnicodeWidthChar;
 
 /// Where the axis begins and ends.
 pub(crate) const LEFT: f64 = 250.0;
 const RIGHT: f64 = 790.0;
+
+/// Where names and texts begin.
+const LEFTMOST: f64 = 20.0;
 
 /// The most ticks of an axis.
 const TICKS: f64 = 9.0;
@@ -77,12 +81,58 @@ fn step(length: f64) -> f64 {
     steps.into_iter().find(|step| length / step <= TICKS).unwrap_or(10.0 * decade)
 }
 
-/// The beginning of a text that is too long.
+/// What instructions that an emulator executed are called beside an axis.
+pub(crate) const EMULATED: &str = "instructions, emulated";
+
+/// A part of a legend: a filling, and what it means.
+pub(crate) struct Swatch {
+    pub class: &'static str,
+    pub x: Px,
+    pub y: Px,
+    pub text_x: Px,
+    pub text_y: Px,
+    pub text: &'static str,
+}
+
+/// Classes and what they mean, beside each other at a height; `apart` is what each takes besides its text.
+pub(crate) fn swatches(
+    all: impl Iterator<Item = (&'static str, &'static str)>,
+    y: f64,
+    apart: f64,
+) -> Vec<Swatch> {
+    let mut x = LEFTMOST;
+    let swatch = |(class, text): (&'static str, &'static str)| {
+        let from = x;
+        x += apart + 6.3 * text.len() as f64;
+        Swatch { class, x: Px(from), y: Px(y), text_x: Px(from + 20.0), text_y: Px(y + 11.0), text }
+    };
+    all.map(swatch).collect()
+}
+
+/// The beginning of a text that is too long: what is as wide as so many characters.
 pub(crate) fn shortened(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default().trim_end()),
+    match end(text.chars(), most) {
+        Some(fit) => format!("{}…", text.chars().take(fit).collect::<String>().trim_end()),
         None => text.to_owned(),
     }
+}
+
+/// The end of a text that is too long, as of a file's path.
+pub(crate) fn ending(text: &str, most: usize) -> String {
+    match end(text.chars().rev(), most) {
+        Some(fit) => format!("…{}", text.chars().skip(text.chars().count() - fit).collect::<String>()),
+        None => text.to_owned(),
+    }
+}
+
+/// How many of these characters have room for so many narrow ones; none if all have.
+fn end(mut characters: impl Iterator<Item = char>, most: usize) -> Option<usize> {
+    let mut used = 0;
+    characters.position(|c| {
+        // A name of nothing but marks above other letters ends, too.
+        used += c.width().unwrap_or(0).max(1);
+        used > most
+    })
 }
 
 /// A line of text, and the height at which it stands.
@@ -132,6 +182,17 @@ mod tests {
             [Px(1.0), Px(-0.001), Px(2.345), Px(10.10)].map(|px| px.to_string()),
             ["1", "0", "2.35", "10.1"]
         );
+    }
+
+    #[test]
+    fn a_text_has_no_more_room_than_there_is() {
+        let of = |text: &str| [shortened(text, 6), ending(text, 6)];
+        assert_eq!(of("abcdef"), ["abcdef"; 2]);
+        assert_eq!(of("abc defg"), ["abc de…", "…c defg"]);
+        assert_eq!(of("核核核"), ["核核核"; 2], "each is as wide as two");
+        assert_eq!(of("核核核核"), ["核核核…", "…核核核"]);
+        assert_eq!(shortened(&"\u{301}".repeat(9), 6).chars().count(), 7);
+        assert_eq!(shortened("abcde fgh", 6), "abcde…", "no blank at the end");
     }
 
     #[test]

@@ -4,9 +4,11 @@
 
 mod bills;
 mod color;
+mod markup;
 
 use attribution::bill::Bill;
 use insta::assert_snapshot;
+use markup::tags;
 use report::{Format, Kind, Selection, Style, bill as rendered_bill};
 use unicode_width::UnicodeWidthStr;
 
@@ -204,24 +206,6 @@ fn shares_add_up_to_the_whole_with_orders_and_without() {
 fn a_bill_comes_back_from_its_json() {
     for bill in all().into_iter().chain([bills::filled(bills::HOSTILE)]) {
         assert_eq!(attribution::bill::load(&rendered(&bill, Format::Json, &PLAIN)).unwrap(), bill);
-    }
-}
-
-/// The tags of a picture, without what stands in them; it must be well-formed.
-fn tags(svg: &str) -> Vec<String> {
-    let mut reader = quick_xml::Reader::from_str(svg);
-    let mut tags = Vec::new();
-    loop {
-        match reader.read_event().unwrap() {
-            quick_xml::events::Event::Start(tag) | quick_xml::events::Event::Empty(tag) => {
-                let attributes: Vec<String> =
-                    tag.attributes().map(|attribute| attribute.unwrap().key.as_ref().to_owned()).collect();
-                let name = tag.name().as_ref().to_owned();
-                tags.push(format!("{name} {}", attributes.join(" ")));
-            }
-            quick_xml::events::Event::Eof => return tags,
-            _ => {}
-        }
     }
 }
 

@@ -2,12 +2,13 @@
 
 use crate::exit::{EXEC_STATUS, LAB_STATUS, codes, exit_status};
 use crate::options::guest::Accel;
-use crate::options::output::ShowArgs;
+use crate::options::output::{ShowArgs, formats};
 use crate::options::rows::RowArgs;
 use crate::options::save::SaveArgs;
 use crate::options::values::{budget, cpu_model, seed};
 use clap::{Args, ValueHint};
 use measure::guest::Options;
+use report::Kind;
 use std::ffi::OsString;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -19,6 +20,7 @@ pub const LINUX_SECONDS: u64 = 120;
 
 /// Which Linux to boot, on what, and what to measure in it.
 #[derive(Debug, Clone, Args)]
+#[command(mut_arg("format", formats(Kind::KERNELS)))]
 pub struct LinuxArgs {
     /// Which rows
     #[command(flatten)]
@@ -27,8 +29,8 @@ pub struct LinuxArgs {
     /// readable, otherwise the newest installed one; several are shown side by side [default: auto]
     #[arg(long, value_name = "FILE|auto", value_hint = ValueHint::FilePath)]
     pub kernel: Vec<String>,
-    /// Boot each of these kernels, in the order of their versions, and show from one to the next what changes; a file that holds none is
-    /// left out, and the exit status is 4
+    /// Boot each of these kernels, in the order of their versions, and show from one to the next what changes, with --format svg as a
+    /// picture; a file that holds none is left out, and the exit status is 4
     #[arg(long, value_name = "KERNEL", num_args = 1.., conflicts_with = "kernel", value_hint = ValueHint::FilePath)]
     pub history: Vec<String>,
     /// Pass these parameters to the kernel unchanged; those that kentry knows by name are verified in the guest, as with --set; each
@@ -93,6 +95,11 @@ pub struct LinuxArgs {
 }
 
 impl LinuxArgs {
+    /// What it is written in. There is a picture of kernels that were named: it is those that it has beside each other.
+    pub fn kind(&self) -> Kind {
+        if self.kernel.is_empty() && self.history.is_empty() { Kind::RUN } else { Kind::KERNELS }
+    }
+
     /// The options of the plan.
     pub fn options(&self) -> Options {
         Options {

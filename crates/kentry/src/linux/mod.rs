@@ -48,7 +48,7 @@ pub fn run(args: &LinuxArgs) -> Result<ExitCode, Error> {
         Saving::check(&args.save)?;
         return print_plan(args, &plan);
     }
-    let outputs = args.show.to.open(Kind::RUN)?;
+    let outputs = args.show.to.open(args.kind())?;
     let saving = Saving::prepare(&args.save, &mut note)?;
     let interrupt = interrupts::noted();
     let History { plan, kernels, left_out } = match args.history.is_empty() {

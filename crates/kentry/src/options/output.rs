@@ -115,10 +115,7 @@ impl OutputArgs {
     fn format_of(&self, path: &Path, kind: Kind) -> Result<Format, Error> {
         let of_file = Format::of_file(path);
         if let Some(other) = of_file.filter(|format| !kind.is_written_in(*format)) {
-            // A plan is asked of the command that makes the result.
-            let (path, makes) = (report::plain_os(path.as_os_str()), other.made_by());
-            let is_elsewhere = kind != Kind::PLAN && !makes.is_empty();
-            let hint = if is_elsewhere { format!("; {makes}") } else { String::new() };
+            let (path, hint) = (report::plain_os(path.as_os_str()), made_elsewhere(other, kind));
             return Err(Error::Usage(format!(
                 "--output {path}: {} is written as {}{hint}",
                 kind.name,
@@ -128,9 +125,10 @@ impl OutputArgs {
         let asked = self.format.or(of_file).or(kind.formats.first().copied()).unwrap_or(Format::Text);
         if !kind.is_written_in(asked) {
             return Err(Error::Usage(format!(
-                "--format {asked}: {} is written as {}",
+                "--format {asked}: {} is written as {}{}",
                 kind.name,
-                kind.names()
+                kind.names(),
+                made_elsewhere(asked, kind)
             )));
         }
         match of_file {
@@ -141,6 +139,12 @@ impl OutputArgs {
             _ => Ok(asked),
         }
     }
+}
+
+/// Which command makes a format that this result is not written in. A plan is asked of the command that makes the result.
+fn made_elsewhere(format: Format, kind: Kind) -> String {
+    let makes = format.made_by();
+    if kind == Kind::PLAN || makes.is_empty() { String::new() } else { format!("; {makes}") }
 }
 
 /// A file would be of another format than its ending says.
@@ -339,10 +343,16 @@ mod tests {
             why("r.html", Kind::RUN),
             format!("--output r.html: a run is written as text, .json, .csv, .md and .ndjson; {page}")
         );
+        assert!(why("r.svg", Kind::COMPARISON).ends_with(
+            "; `kentry bill`, `kentry anatomy`, `kentry reproduce` and `kentry linux --history` make pictures"
+        ));
+        let run = format(Some(Format::Svg), "-", Kind::RUN).unwrap_err();
         assert!(
-            why("r.svg", Kind::COMPARISON)
-                .ends_with("; `kentry bill`, `kentry anatomy` and `kentry reproduce` make pictures")
+            run.starts_with("--format svg: a run is written as text, json")
+                && run.ends_with(" make pictures"),
+            "{run}"
         );
+        assert_eq!(format(Some(Format::Svg), "-", Kind::KERNELS), Ok(Format::Svg));
         assert!(why("r.json", Kind::PAGE).ends_with("a page is written as .html"));
         assert!(why("q.svg", Kind::PLAN).ends_with("q.svg: a plan is written as text and .json"));
         let plan = format(Some(Format::Csv), "-", Kind::PLAN).unwrap_err();

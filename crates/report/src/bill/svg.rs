@@ -7,7 +7,7 @@ use super::path::{Kind, Path, Piece, Span, added};
 use super::words;
 use crate::Error;
 use crate::figure::ABSENT;
-use crate::picture::{self, Axis, Px, Text, Tick, shortened};
+use crate::picture::{self, Axis, Px, Swatch, Text, Tick, shortened};
 use crate::plain::xml;
 use askama::Template;
 use attribution::bill::{Bill, Figure};
@@ -92,16 +92,6 @@ struct Row {
     said: String,
     figure: String,
     share: String,
-}
-
-/// A part of the legend.
-struct Swatch {
-    class: &'static str,
-    x: Px,
-    y: Px,
-    text_x: Px,
-    text_y: Px,
-    text: &'static str,
 }
 
 impl Picture {
@@ -392,11 +382,5 @@ fn legend(here: Option<&Path>, there: Option<&Path>, y: f64) -> Vec<Swatch> {
     ];
     let pieces = || here.into_iter().chain(there).flat_map(|path| &path.pieces);
     let shown = all.into_iter().filter(|(wanted, _)| pieces().any(|piece| class(piece, 0) == *wanted));
-    let mut x = 20.0;
-    let swatch = |(class, text): (&'static str, &'static str)| {
-        let from = x;
-        x += 38.0 + 6.3 * text.len() as f64;
-        Swatch { class, x: Px(from), y: Px(y), text_x: Px(from + 20.0), text_y: Px(y + 11.0), text }
-    };
-    shown.map(swatch).collect()
+    picture::swatches(shown, y, 38.0)
 }

@@ -4,6 +4,7 @@
 
 use super::table::{are_shares, heading_of, part};
 use crate::figure::{ABSENT, multiple, number};
+use crate::picture::EMULATED;
 use ::table::Kernel;
 use compare::published::{Figure, GuestUnit, InGuests, Measured, Reproduction};
 
@@ -170,7 +171,7 @@ fn in_guests(kernel: Kernel, found: &InGuests) -> Scale {
         let title = [heading_of(kernel), column].join(" ");
         Chart { title: title.trim_end().to_owned(), rows: figures.map(row).collect() }
     };
-    let unit = if is_counted { "instructions, emulated" } else { found.unit.name() };
+    let unit = if is_counted { EMULATED } else { found.unit.name() };
     Scale { unit: unit.to_owned(), charts: columns.iter().map(chart).collect() }
 }
 

@@ -4,7 +4,7 @@
 
 use super::bars::{Bar, Row, Scale, Whose, legend, scales};
 use crate::Error;
-use crate::picture::{self, Axis, Px, Text, Tick, shortened};
+use crate::picture::{self, Axis, Px, Swatch, Text, Tick, shortened};
 use crate::plain::xml;
 use askama::Template;
 use compare::published::Reproduction;
@@ -58,16 +58,6 @@ struct Drawn {
     /// The interval: where it begins and ends, and at which height.
     interval: Option<(Px, Px, Px)>,
     title: String,
-}
-
-/// A part of the legend.
-struct Swatch {
-    class: &'static str,
-    x: Px,
-    y: Px,
-    text_x: Px,
-    text_y: Px,
-    text: &'static str,
 }
 
 /// A picture of published figures against those of here.
@@ -124,15 +114,7 @@ const fn class(whose: Whose) -> &'static str {
 }
 
 fn swatches(legend: &[Whose], at: &mut f64) -> Vec<Swatch> {
-    let mut x = 20.0;
-    let y = *at;
-    let swatch = |whose: &Whose| {
-        let (from, text) = (x, whose.what());
-        x += 44.0 + 6.3 * text.len() as f64;
-        let (class, text_x, text_y) = (class(*whose), Px(from + 20.0), Px(y + 11.0));
-        Swatch { class, x: Px(from), y: Px(y), text_x, text_y, text }
-    };
-    let swatches = legend.iter().map(swatch).collect();
+    let swatches = picture::swatches(legend.iter().map(|whose| (class(*whose), whose.what())), *at, 44.0);
     *at += 2.0 * LINE;
     swatches
 }

@@ -17,7 +17,7 @@ use crate::figure::Unit;
 use crate::first_screen::{self, FirstScreen};
 use crate::grid::Grid;
 use crate::line::{Line, labelled, look, wrapped, written};
-use crate::{Style, guest, head, loops};
+use crate::{Style, head, history, loops};
 use columns::Layout;
 use curve::Curve;
 use document::{Document, Row};
@@ -105,7 +105,7 @@ impl<'a> Report<'a> {
 
     /// What kernel after kernel changed.
     fn history(&self) -> Vec<Line> {
-        let lines = guest::history(self.document, self.verbose);
+        let lines = history::lines(self.document, self.verbose);
         lines.iter().flat_map(|text| self.labelled("changes", text)).collect()
     }
 

@@ -1,9 +1,12 @@
 //! The document that every test of this crate renders: a plausible machine, and everything that can go wrong.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
+mod guests;
 mod lab;
 mod rounds;
 
+#[allow(unused_imports, reason = "each test file uses a part of it")]
+pub use guests::{KERNELS, PANICKED, kernels, kernels_called};
 #[allow(unused_imports, reason = "each test file uses a part of it")]
 pub use lab::{lab, lab_of_one, lab_on_hardware};
 #[allow(unused_imports, reason = "each test file uses a part of it")]
