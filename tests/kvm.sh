@@ -72,6 +72,13 @@ timeout 1800 "$qemu" -M q35 -m 2048 -cpu EPYC,+svm,+npt -accel tcg,thread=single
 current="guests under KVM"
 cat "$work/qemu" >>"$err"
 expect 'kentry ended with 0'
+# From 10.0 on, what QEMU emulates runs no kernel of the lab without nested paging, not even the one that runs with it. If it does one day, this fails.
+if [ "$("$qemu" --version | sed -n 's/.* version \([0-9]*\).*/\1/p')" -ge 10 ]; then
+	skip "protected mode under KVM" "this QEMU's SVM runs it neither with nested paging nor without (docs/lab.md)"
+	expect 'kentry lab: KVM does not run the kernel here: qemu-system-x86_64 ended early'
+	refuse "^hello through $protected"
+	protected=
+fi
 for entry in $examples $protected; do
 	expect "^hello through $entry"
 	expect "the lab ended with 0 for $entry"
