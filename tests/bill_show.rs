@@ -75,7 +75,7 @@ fn a_bill_is_no_run_and_a_run_no_picture() {
     stdout(&data, "lab --accel tcg --entry call --name run");
     assert!(
         complaint(&data, "show run --output x.svg")
-            .contains("and not as svg; `kentry bill`, `kentry anatomy`, `kentry reproduce` and `kentry linux --history` make pictures")
+            .contains("and not as svg; `kentry bill`, `kentry anatomy`, `kentry reproduce`, and `kentry linux` with --history or --kernel make pictures")
     );
     assert!(!data.path().join("x.svg").exists(), "nothing is written then");
     let damaged =

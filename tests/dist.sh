@@ -110,7 +110,7 @@ rpm_root() {
 	check "it needs nothing but an rpm that reads it" 1 bash -c 'rpm -qp --requires "$1" | grep -v "^rpmlib("' - "${package[@]}"
 	[ "$(id -u)" = 0 ] || { skip "the RPM package, installed" "only root can"; return; }
 	# Debian 12's rpm installs nothing on Debian without it; Debian 13's does, and does not know it.
-	rpm --help | grep -q -- --force-debian && on_debian=(--force-debian)
+	rpm --help | grep -- --force-debian >/dev/null && on_debian=(--force-debian)
 	mkdir "$system"
 	check "rpm installs it" 0 rpm --root "$system" "${on_debian[@]}" --nodeps -i "$root/${package[0]}"
 	check "rpm finds it whole" 0 rpm --root "$system" --nodeps -V kentry
@@ -136,7 +136,8 @@ image() {
 		skip "the image, read" "no skopeo"
 	fi
 	command -v runc >/dev/null || { skip "the image in a container" "no runc"; return; }
-	python3 tests/image.py bundle "$file" "$work/bundle" "${measure[@]}" --no-save
+	check "the image as a bundle" 0 python3 tests/image.py bundle "$file" "$work/bundle" "${measure[@]}" --no-save
+	[ -e "$work/bundle/config.json" ] || return
 	can_contain || { skip "the image in a container" "runc runs none here: $why"; return; }
 	check "runc runs it" 0 runc --root "$work/runc" run --bundle "$work/bundle" "kentry-$$"
 	expect "$measured"

@@ -72,7 +72,10 @@ fn only_kernels_that_are_named_are_drawn() {
         let (code, said) = refused(&nowhere(), &line);
         assert!(code == 2 && said.lines().count() == 1 && !Path::new("x.svg").exists(), "{said}");
         assert!(said.contains(": a run is written as text, "), "{said}");
-        assert!(said.trim_end().ends_with(" and `kentry linux --history` make pictures"), "{said}");
+        assert!(
+            said.trim_end().ends_with(", and `kentry linux` with --history or --kernel make pictures"),
+            "{said}"
+        );
     }
     // Where they are named, it is the kernel's file that is wrong, or here not there.
     for kernels in ["--history", "--kernel"] {

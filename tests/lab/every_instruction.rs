@@ -281,8 +281,8 @@ const fn period(mode: Mode) -> u64 {
     }
 }
 
-/// More instructions than an interrupt of the kernel takes less than one of a program (aim.inc). Each costs turns. An NMI that is a task looks
-/// at the segments of programs alone.
+/// By how many instructions, at most, an interrupt of the kernel is shorter than one of a program (aim.inc). Each costs turns. An NMI that is a task
+/// looks at the segments of programs alone, which makes the greatest difference.
 fn margin(mode: Mode, switches: &str) -> u64 {
     match mode {
         Mode::Long => 8,

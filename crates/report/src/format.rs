@@ -61,7 +61,7 @@ const ROWS: [Row; 15] = [
         Format::Svg,
         "svg",
         &["svg"],
-        "`kentry bill`, `kentry anatomy`, `kentry reproduce` and `kentry linux --history` make pictures",
+        "`kentry bill`, `kentry anatomy`, `kentry reproduce`, and `kentry linux` with --history or --kernel make pictures",
     ),
     (Format::Folded, "folded", &["folded"], "`kentry anatomy` and `kentry impact` make folded stacks"),
     (Format::Junit, "junit", &["xml"], "`kentry compare` makes JUnit"),

@@ -147,6 +147,34 @@ fn what_has_no_figure_is_no_bar_and_says_why() {
     assert!(self::picture(&ended).contains(">not measured: 6.14-made-up</text>"));
 }
 
+/// As where the user has ended the measurement before that kernel's rows: the table compares nothing across it, either.
+#[test]
+fn a_kernel_that_lacks_a_row_is_not_looked_past() {
+    let mut document = sample::kernels();
+    document.results.retain(|row| row.configuration[KERNEL] != sample::KERNELS[2]);
+    let picture = picture(&document);
+    let none = lines(panel(&picture, "syscall-x86_64 none"));
+    let names: Vec<&str> = none.iter().map(|line| line.name).collect();
+    assert_eq!(names, [sample::KERNELS[0], sample::KERNELS[1], sample::KERNELS[3]]);
+    assert_eq!((columns(&none, 0), columns(&none, 1)), (vec!["213", "221", "221"], vec!["-", "+8", "-"]));
+}
+
+/// Rings are told apart in instructions, which are no part of a time.
+#[test]
+fn a_time_has_no_rings() {
+    let mut document = sample::kernels();
+    document.results.retain(|row| row.rings.is_some() && row.operation == "none");
+    for row in &mut document.results {
+        let (rings, instructions, configuration) = (row.rings, row.instructions, row.configuration.clone());
+        *row = Row { rings, instructions, configuration, ..timed(true, 500.0) };
+    }
+    let picture = picture(&document);
+    assert!(
+        !picture.contains("class=\"bar ring-0\"") && picture.contains("class=\"bar timed\""),
+        "{picture}"
+    );
+}
+
 #[test]
 fn bars_are_as_long_as_their_figures_from_zero_on() {
     let document = sample::kernels();

@@ -2,7 +2,7 @@
 
 use compare::{Run, Settings, SideRuns, compare};
 use document::Document;
-use report::{Format, PageRun, Selection, Style, page, render, summary_of_row};
+use report::{Format, PageRun, Selection, Style, names_kernels, page, render, summary_of_row};
 use table::Table;
 
 /// The narrowest, an ordinary, a wide one; the first is below the least.
@@ -57,6 +57,10 @@ pub fn run(text: &str) {
     rendered(&document, Format::Markdown, &style(false));
     rendered(&document, Format::Markdown, &style(true));
     rendered(&document, Format::Csv, &style(false));
+    if names_kernels(&document) {
+        rendered(&document, Format::Svg, &style(false));
+        rendered(&document, Format::Svg, &style(true));
+    }
     paged(&document);
     document.results.iter().map(|row| summary_of_row(&document, row)).for_each(drop);
     document.results.iter().map(|row| document.identity(Table::get(), row)).for_each(drop);

@@ -108,7 +108,7 @@ pub struct AnatomyArgs {
     /// What the anatomy is written as, and where
     #[command(flatten)]
     pub to: OutputArgs,
-    /// Show addresses and bytes in a listing; and of more than two paths, every instruction that differs
+    /// Show addresses and bytes in a listing; and of a history, or more than two paths, every instruction that differs
     #[arg(short, long)]
     pub verbose: bool,
     /// What `against` is, once the kernel's release is known: how `kentry bill --follow` asks for a second boot; none of a kernel without one

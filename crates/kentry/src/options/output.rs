@@ -344,7 +344,7 @@ mod tests {
             format!("--output r.html: a run is written as text, .json, .csv, .md and .ndjson; {page}")
         );
         assert!(why("r.svg", Kind::COMPARISON).ends_with(
-            "; `kentry bill`, `kentry anatomy`, `kentry reproduce` and `kentry linux --history` make pictures"
+            "; `kentry bill`, `kentry anatomy`, `kentry reproduce`, and `kentry linux` with --history or --kernel make pictures"
         ));
         let run = format(Some(Format::Svg), "-", Kind::RUN).unwrap_err();
         assert!(

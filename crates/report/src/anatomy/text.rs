@@ -45,7 +45,7 @@ pub(super) fn render(document: &Document, style: &Style) -> Vec<u8> {
     written(&lines, style)
 }
 
-/// By part, and of more than two paths a line for each first.
+/// By part, and a line for each path first where each is one.
 fn tables(document: &Document, width: usize) -> Vec<Line> {
     let legend = |text: &str| after_blank(wrapped(Line::default(), look::FAINT, text, width, 0));
     if !several::are(document) {

@@ -72,7 +72,7 @@ fn guest(configuration: &BootedConfiguration) -> String {
     format!("{}, CPU {cpu}, seed {seed}", crate::machine::place(machine))
 }
 
-/// More than two paths: what they have in common, and where one is not as long as its row's count.
+/// Paths of which each is a line: what they have in common, and where one is not as long as its row's count.
 fn of_several(document: &Document) -> Vec<(&'static str, String)> {
     let (names, paths) = (several::called(document), &document.paths);
     let Some(first) = document.first().map(|path| &path.configuration) else { return Vec::new() };

@@ -100,7 +100,8 @@ impl Since<'_> {
         let more = self.difference.map(|more| signed(shown, more)).unwrap_or_default();
         let ring0 = self.ring0.map(|more| format!(", in ring 0 {}", signed(shown, more))).unwrap_or_default();
         match &self.change {
-            Change::None => format!("the same as in {before}"),
+            Change::None if self.ring0 == Some(0.0) => format!("the same as in {before}"),
+            Change::None => format!("the same as in {before}{ring0}"),
             Change::Clear(figures) => format!("{more} against {before} ({figures}){ring0}"),
             Change::Unclear(ranges) => {
                 format!("no verdict against {before}, because {} overlap: {ranges}", overlapping(shown))
@@ -125,8 +126,10 @@ fn signed(shown: &Shown, more: f64) -> String {
     format!("{}{}", if more > 0.0 { "+" } else { "" }, shown.number(more))
 }
 
+/// Of a count alone: rings are told apart in instructions.
 fn ring0(row: &Row) -> Option<f64> {
-    row.rings.map(|rings| rings.ring0.0).filter(|_| row.instructions.is_some())
+    let is_counted = shown(row).is_some_and(|shown| shown.unit == Unit::Instructions);
+    row.rings.map(|rings| rings.ring0.0).filter(|_| is_counted)
 }
 
 /// The charts that are shown, and of how many.
@@ -149,42 +152,42 @@ pub(super) fn charts<'a>(document: &'a Document, table: &'a Table, selection: Se
     Charts { shown: shown.collect(), all: rows.len() }
 }
 
-/// A row of each kernel that has it, in the order of the kernels.
-type InKernels<'a> = Vec<(&'a str, &'a Row)>;
+/// A row of each kernel that has it, in the order of the kernels, with the kernel's place among all.
+type InKernels<'a> = Vec<(usize, &'a str, &'a Row)>;
 
-/// Each row of a kernel beside that of the others: a walk through the document, however many kernels and rows it says that it has.
+/// Each row of a kernel beside that of the others, in one pass: a document may claim any number of kernels and rows.
 fn by_row(document: &Document) -> Vec<(Key<'_>, InKernels<'_>)> {
     let places: BTreeMap<&str, usize> = history::kernels(document).into_iter().zip(0..).collect();
     let (mut found, mut known) = (Vec::<(Key, InKernels)>::new(), BTreeMap::<Key, usize>::new());
     for row in &document.results {
-        let Some(kernel) = row.configuration.get(KERNEL).filter(|name| places.contains_key(name.as_str()))
-        else {
-            continue;
-        };
+        let Some(kernel) = row.configuration.get(KERNEL) else { continue };
+        let Some(of_kernel) = places.get(kernel.as_str()) else { continue };
         let key = history::key(row);
         let place = *known.entry(key.clone()).or_insert_with(|| {
             found.push((key, Vec::new()));
             found.len() - 1
         });
-        found[place].1.push((kernel, row));
+        found[place].1.push((*of_kernel, kernel, row));
     }
     for (_, rows) in &mut found {
-        rows.sort_by_key(|(kernel, _)| places.get(kernel));
+        rows.sort_by_key(|(place, ..)| *place);
     }
     found
 }
 
 fn chart<'a>(key: &Key, rows: &InKernels<'a>, figures: &Figures) -> Chart<'a> {
     let mut bars: Vec<Bar> = Vec::new();
-    let mut above: Option<&Row> = None;
-    for (kernel, row) in rows {
+    let mut above: Option<(usize, &Row)> = None;
+    for (place, kernel, row) in rows {
         let figure = Some(*row).filter(|row| has_figures(row)).and_then(shown);
         let (word, words) = figures.instead(row);
         let instead = if figure.is_some() { String::new() } else { format!("{word}: {words}") };
-        let since = bars.last().zip(above).filter(|_| figure.is_some());
-        let since = since.and_then(|(before, old)| Since::of(before, old, row));
+        // A kernel between that has no such row, because the measurement was ended, is not looked past: `changes` of the table does not, either.
+        let since =
+            bars.last().zip(above).filter(|(_, (before, _))| figure.is_some() && before + 1 == *place);
+        let since = since.and_then(|(before, (_, old))| Since::of(before, old, row));
         bars.push(Bar { kernel, figure, ring0: ring0(row), instead, since });
-        above = Some(row);
+        above = Some((*place, row));
     }
     let unit = bars.iter().find_map(|bar| bar.figure).map(|shown| shown.unit);
     Chart { title: history::in_words(key), unit, bars }
