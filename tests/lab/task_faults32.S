@@ -51,7 +51,6 @@
 #define KERNEL_BASE	0xc0000000	/* memory, as the kernel has it (lab/i386/mm/addresses.h) */
 #define SECOND_GIB	0x40000000	/* what the second entry of three levels' top table maps */
 #define TOP_WORDS	8		/* of that table */
-#define PRIVATE_FIXED_ANONYMOUS 0x32
 #define CR4_CET		0x800000
 #define CET_LIMIT	0x6b		/* SSP is a part of the TSS */
 #define NO_CET_LIMIT	0x6a
@@ -399,13 +398,7 @@ use_16:	mov	$LOW, %ebx
 
 /* A page at ebx. */
 map:	mov	$0x1000, %ecx
-	mov	$PROTECT_ALL, %edx
-	mov	$PRIVATE_FIXED_ANONYMOUS, %esi
-	mov	$-1, %edi
-	xor	%ebp, %ebp
-	SYSTEM_CALL NR_MMAP2
-	cmp	%ebx, %eax
-	jne	wrong
+	MAP_FIXED
 	ret
 
 /* The new task begins with a jump in the second GiB, and has other tables. */

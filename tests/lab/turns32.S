@@ -173,7 +173,6 @@ CASE task-nested-jumped
  * is copied to where such code can be.
  */
 #define PARAGRAPH		0x1000
-#define PRIVATE_FIXED_ANONYMOUS 0x32
 
 	.section .rodata
 	.code16
@@ -205,13 +204,7 @@ v86_code_end:
 	push	%eax
 	mov	$(PARAGRAPH << 4), %ebx
 	mov	$0x1000, %ecx
-	mov	$PROTECT_ALL, %edx
-	mov	$PRIVATE_FIXED_ANONYMOUS, %esi
-	mov	$-1, %edi
-	xor	%ebp, %ebp
-	SYSTEM_CALL NR_MMAP2
-	cmp	%ebx, %eax
-	jne	wrong
+	MAP_FIXED
 	mov	$v86_code, %esi
 	mov	%eax, %edi
 	mov	$(v86_code_end - v86_code), %ecx

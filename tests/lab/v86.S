@@ -30,8 +30,6 @@
 	and	$FLAG_IF, %\register
 .endm
 
-	.set	PRIVATE_FIXED_ANONYMOUS, 0x32
-
 /* The code of a case follows, until END_V86. `flags`: with which it begins. */
 .macro V86 name, flags=0
 CASE \name
@@ -87,17 +85,9 @@ codes:
 map:
 	push	%esi
 	push	%edi
-	push	%ebx
-	mov	$PROTECT_ALL, %edx
-	mov	$PRIVATE_FIXED_ANONYMOUS, %esi
-	mov	$-1, %edi
-	xor	%ebp, %ebp
-	SYSTEM_CALL NR_MMAP2
-	pop	%ebx
+	MAP_FIXED
 	pop	%edi
 	pop	%esi
-	cmp	%ebx, %eax
-	jne	wrong
 	ret
 
 /* The codes at BASE, and the 8086's table, which sends REDIRECTED to its handler. */

@@ -8,6 +8,10 @@ use unicode_width::UnicodeWidthChar;
 pub(crate) const LEFT: f64 = 250.0;
 const RIGHT: f64 = 790.0;
 
+/// Where the first line of text stands in a chart, and how much lower the next.
+pub(crate) const TOP: f64 = 58.0;
+pub(crate) const LINE: f64 = 16.0;
+
 /// Where names and texts begin.
 const LEFTMOST: f64 = 20.0;
 
@@ -141,18 +145,13 @@ pub(crate) struct Text {
     pub text: String,
 }
 
-/// Texts in lines of so many characters, one below the other from a height on.
-pub(crate) fn lines(
-    texts: impl Iterator<Item = String>,
-    characters: usize,
-    top: f64,
-    line: f64,
-) -> Vec<Text> {
+/// Texts in lines of so many characters, one below the other from [`TOP`] on.
+pub(crate) fn lines(texts: impl Iterator<Item = String>, characters: usize) -> Vec<Text> {
     let wrapped = texts.flat_map(|text| {
         let text = xml(&text);
         textwrap::wrap(&text, characters).into_iter().map(|line| line.into_owned()).collect::<Vec<_>>()
     });
-    wrapped.enumerate().map(|(place, text)| Text { y: Px(top + line * place as f64), text }).collect()
+    wrapped.enumerate().map(|(place, text)| Text { y: Px(TOP + LINE * place as f64), text }).collect()
 }
 
 #[cfg(test)]

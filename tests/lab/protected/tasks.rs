@@ -365,7 +365,7 @@ fn switches_that_must_fault() {
     let program = program(&kernel);
     for emulator in Emulator::ALL {
         let (mut script, cases) = (Script::protected(), switches(emulator));
-        script.set("smap=off smep=off pti=off umip=off");
+        script.set("smap=off smep=off pti=off umip=off paging=wide");
         for (name, number, _) in &cases {
             script.exec(&program, &[name.clone(), format!("{number:x}")]);
             script.exec(&program, &["right-link", "0"]);

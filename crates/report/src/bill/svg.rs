@@ -7,7 +7,7 @@ use super::path::{Kind, Path, Piece, Span, added};
 use super::words;
 use crate::Error;
 use crate::figure::ABSENT;
-use crate::picture::{self, Axis, Px, Swatch, Text, Tick, shortened};
+use crate::picture::{self, Axis, LINE, Px, Swatch, TOP, Text, Tick, shortened};
 use crate::plain::xml;
 use askama::Template;
 use attribution::bill::{Bill, Figure};
@@ -15,10 +15,6 @@ use attribution::bill::{Bill, Figure};
 /// Heights, in the picture's units.
 const ROW: f64 = 22.0;
 const BAR: f64 = 28.0;
-const LINE: f64 = 16.0;
-
-/// Where the first line of text stands.
-const TOP: f64 = 58.0;
 
 /// Room for the axis' labels above the bars.
 const LABELS: f64 = 26.0;
@@ -137,7 +133,7 @@ fn lines(bill: &Bill) -> Vec<Text> {
     let own = words::head(bill).into_iter().chain(words::of_lab(bill)).filter(|(label, _)| *label != "bill");
     let linux = bill.there.iter().flat_map(|there| words::of_linux(bill, there));
     let facts = own.chain(linux.filter(|(label, _)| !label.is_empty()));
-    picture::lines(facts.map(|(label, text)| format!("{label}: {text}")), TEXT, TOP, LINE)
+    picture::lines(facts.map(|(label, text)| format!("{label}: {text}")), TEXT)
 }
 
 /// The table in sentences.

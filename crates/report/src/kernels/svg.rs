@@ -5,7 +5,7 @@
 use super::charts::{Bar, Chart, Charts, charts};
 use crate::cells::COUNTED;
 use crate::figure::Unit;
-use crate::picture::{self, Axis, EMULATED, Px, Swatch, Text, Tick, ending, shortened};
+use crate::picture::{self, Axis, EMULATED, LINE, Px, Swatch, TOP, Text, Tick, ending, shortened};
 use crate::plain::xml;
 use crate::{Error, Selection, guest, head, history};
 use askama::Template;
@@ -13,12 +13,8 @@ use document::{Document, KERNEL};
 use std::collections::BTreeSet;
 use table::Table;
 
-/// Heights, in the picture's units: a bar with the room below it, and a line of text.
+/// How much lower the next bar stands, in the picture's units.
 const BAR: f64 = 17.0;
-const LINE: f64 = 16.0;
-
-/// Where the first line of text stands.
-const TOP: f64 = 58.0;
 
 /// The most characters that there is room for, capitals too: the title, a line of text, a row, a kernel, and what stands in place of a bar.
 const TITLE: usize = 70;
@@ -75,7 +71,7 @@ struct Drawn {
 
 pub(super) fn render(document: &Document, table: &Table, selection: Selection) -> Result<Vec<u8>, Error> {
     let charts = charts(document, table, selection);
-    let lines = picture::lines(facts(document, &charts).into_iter(), TEXT, TOP, LINE);
+    let lines = picture::lines(facts(document, &charts).into_iter(), TEXT);
     let mut at = TOP + LINE * lines.len() as f64;
     let has_rings = bars(&charts).any(|bar| bar.ring0.is_some());
     let legend = legend(&charts, &mut at);

@@ -4,18 +4,14 @@
 
 use super::bars::{Bar, Row, Scale, Whose, legend, scales};
 use crate::Error;
-use crate::picture::{self, Axis, Px, Swatch, Text, Tick, shortened};
+use crate::picture::{self, Axis, LINE, Px, Swatch, TOP, Text, Tick, shortened};
 use crate::plain::xml;
 use askama::Template;
 use compare::published::Reproduction;
 
-/// Heights, in the picture's units: a bar with the room below it, the room below a row, and a line of text.
+/// Heights, in the picture's units: a bar with the room below it, and the room below a row.
 const BAR: f64 = 17.0;
 const BETWEEN: f64 = 6.0;
-const LINE: f64 = 16.0;
-
-/// Where the first line of text stands.
-const TOP: f64 = 58.0;
 
 /// The most characters that there is room for: the title, a line of text, the name of a row.
 const TITLE: usize = 88;
@@ -67,7 +63,7 @@ struct Drawn {
 pub fn svg(reproduction: &Reproduction) -> Result<Vec<u8>, Error> {
     let scales = scales(reproduction);
     let facts = super::head(reproduction).into_iter().filter(|(label, _)| ABOVE.contains(label));
-    let lines = picture::lines(facts.map(|(label, text)| format!("{label}: {text}")), TEXT, TOP, LINE);
+    let lines = picture::lines(facts.map(|(label, text)| format!("{label}: {text}")), TEXT);
     let mut at = TOP + LINE * lines.len() as f64;
     let legend = swatches(&legend(&scales), &mut at);
     let panels = scales.iter().map(|scale| panel(scale, &mut at)).collect();
